@@ -54,9 +54,10 @@ impl<'a> RawComputation<'a> {
     }
 }
 
-/// `(name: shape, name: shape) -> shape`: the shapes, each with its position.
+/// `(name: shape, name: shape) -> shape`: the shapes, and the position of the result's. XLA compares the result with the
+/// root, and no parameter with those of the body.
 pub(super) struct Head {
-    pub parameters: Vec<(Shape, usize)>,
+    pub parameters: Vec<Shape>,
     pub result: (Shape, usize),
 }
 

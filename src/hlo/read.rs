@@ -210,7 +210,7 @@ impl<'a> ModuleReader<'a, '_> {
             }
             name(&mut self.cursor, "a parameter's name")?;
             self.cursor.eat(":");
-            parameters.push(self.shape()?);
+            parameters.push(self.shape()?.0);
         }
         self.cursor.expect("->", "`->` and the shape of the result")?;
         Ok(Some(Head { parameters, result: self.shape()? }))
@@ -317,15 +317,18 @@ impl<'a> ModuleReader<'a, '_> {
                 instruction.number = Some(self.cursor.integer("the parameter's number")?);
                 self.cursor.expect(")", "`)` after the parameter's number")?;
             }
-            _ => {
-                while !self.cursor.eat(")") {
-                    if !instruction.operands.is_empty() {
-                        self.cursor.expect(",", "`,` or `)` to close the operands")?;
-                    }
-                    let operand = self.operand(instruction, inner)?;
-                    instruction.operands.push(operand);
+            _ => loop {
+                // XLA passes over empty operands, such as the one after a last comma.
+                while self.cursor.eat(",") {}
+                if self.cursor.eat(")") {
+                    break;
                 }
-            }
+                let operand = self.operand(instruction, inner)?;
+                instruction.operands.push(operand);
+                if self.cursor.peek() != Some(b')') {
+                    self.cursor.expect(",", "`,` or `)` to close the operands")?;
+                }
+            },
         }
         Ok(())
     }

@@ -121,7 +121,7 @@ fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices
                 (None, Some(head), Some(number)) => {
                     let parameter = usize::try_from(number).ok().and_then(|number| head.parameters.get(number));
                     parameter
-                        .map(|(shape, _)| Ok(shape.clone()))
+                        .map(|shape| Ok(shape.clone()))
                         .or_else(|| Some(Err(left_out(instruction.opcode, instruction.opcode_at))))
                 }
                 (None, ..) => inferred(raw, resolved, (c, i), devices),
@@ -457,29 +457,17 @@ fn list(
     whole
 }
 
-/// The parameters and the result of a computation, checked against its head; `None` if it could not be read.
+/// The parameters and the result of a computation, whose head has that result; `None` if it could not be read.
 fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<Error>) -> Option<Signature<'a>> {
     if raw.broken {
         return None;
     }
     let signature = shapes(raw, resolved)?;
-    if let Some(Head { parameters: head, result: (result, result_at) }) = &raw.head {
-        let (found, expected) = (head.len(), signature.parameters.len());
-        if found != expected {
-            let message = format!(
-                "the head of the computation must have as many parameters as its body, {expected}, found {found}"
-            );
-            errors.push(Error::at(raw.at, message));
-        }
-        for (i, ((written, at), is)) in head.iter().zip(&signature.parameters).enumerate() {
-            if !fits(written, is) {
-                errors.push(Error::at(*at, format!("parameter {i} must be {}, found {}", plain(is), plain(written))));
-            }
-        }
-        if !fits(result, signature.result) {
-            let (is, found) = (plain(signature.result), plain(result));
-            errors.push(Error::at(*result_at, format!("the result must be {is}, as the root, found {found}")));
-        }
+    if let Some(Head { result: (result, result_at), .. }) = &raw.head
+        && !fits(result, signature.result)
+    {
+        let (is, found) = (plain(signature.result), plain(result));
+        errors.push(Error::at(*result_at, format!("the result must be {is}, as the root, found {found}")));
     }
     Some(signature)
 }

@@ -96,6 +96,28 @@ fn comments_are_between_any_two_tokens() {
     }
 }
 
+/// XLA passes over empty operands, and compares the head of a computation with its root alone.
+#[test]
+fn empty_operands_and_other_heads_are_read_as_by_xla() {
+    let text = |head: &str, other: &str, sum: &str, used: &str| {
+        format!(
+            "HloModule m\nf {other}{{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add({sum})\n}}\n\
+             ENTRY e {head}{{\n  x = f32[2] parameter(0)\n  z = f32[] constant(0)\n  i = s32[2] iota(), iota_dimension=0\n  \
+             ROOT r = f32[] reduce({used}), dimensions={{0}}, to_apply=f\n}}\n"
+        )
+    };
+    let plain = parse(&text("", "", "a, b", "x, z"));
+    for (sum, used) in
+        [("a, b,", "x, z ,"), ("a, b,,", ",x, z"), ("a,, b", "f32[2] x,, f32[] z"), ("a,b\n,", "x, /*1*/, z")]
+    {
+        assert_eq!(parse(&text("", "", sum, used)).graphs(), plain.graphs(), "{sum}, {used}");
+    }
+    for head in ["()", "(x: f32[2])", "(x: s32[7], z: (f32[2], token[]))", "(p: f32[2], p: f32[2], q: f32[])"] {
+        let read = parse(&text(&format!("{head} -> f32[] "), &format!("{head} -> f32[] "), "a, b", "x, z"));
+        assert_eq!(read.graphs(), plain.graphs(), "{head}");
+    }
+}
+
 /// The opcode of each line with a definition, found without the reader: after the first ` = ` and a shape, which is one
 /// word or is in parentheses.
 fn opcodes(text: &str) -> Vec<String> {
