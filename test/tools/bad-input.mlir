@@ -12,8 +12,16 @@
 // RUN: layout-opt %t --allow-unregistered-dialect | FileCheck %s --check-prefix=DEEP
 // RUN: printf 'func.func private @f(tensor<3x5xf32, #layout.tiled<{1,0:\377}>>)' > %t
 // RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=BYTES
-// RUN: printf '\377\376' > %t
+// RUN: printf '\377\375' > %t
 // RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=NO-TEXT
+// RUN: echo 'module {}' | gzip > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=GZIP
+// RUN: tar -cf %t -C %S bad-input.mlir
+// RUN: not layout-opt < %t 2>&1 | FileCheck %s --check-prefix=TAR
+// RUN: printf 'PK\003\004\024' > %t
+// RUN: not layout-opt %t --split-input-file 2>&1 | FileCheck %s --check-prefix=ZIP
+// RUN: printf '\377\376m\0' > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=UTF-16
 
 // NESTED: .tmp:1:10001: error: nested more than 10000 levels deep
 // SIGNS: .tmp:2:9999: error: nested more than 10000 levels deep
@@ -22,3 +30,7 @@
 // DEEP: module attributes {a.b = {{\[+\]+}}}
 // BYTES: .tmp:1:57: error: expected UTF-8 text
 // NO-TEXT: .tmp:1:1: error:
+// GZIP: .tmp: error: expected text or bytecode of MLIR, found gzip; `gzip -d` decompresses it
+// TAR: <stdin>: error: expected text or bytecode of MLIR, found a tar archive; `tar -xO` prints the files in it
+// ZIP: .tmp: error: expected text or bytecode of MLIR, found a zip archive; `unzip -p` prints the files in it
+// UTF-16: .tmp: error: expected text or bytecode of MLIR, found UTF-16; `iconv -f UTF-16 -t UTF-8` converts it

@@ -10,6 +10,7 @@ use std::{
     process::ExitCode,
     slice,
 };
+use tensor_layout::text::binary_format;
 
 unsafe extern "C" {
     fn layout_cc_opt_main(
@@ -40,8 +41,11 @@ extern "C" fn layout_rs_check_input(name: MlirStringRef, text: MlirStringRef) ->
     layout_dialect::guard(failed, || {
         // SAFETY: C++ gives two texts that are valid for the call, with pointers that are not null.
         let [name, text] = [name, text].map(|text| unsafe { slice::from_raw_parts(text.data.cast(), text.length) });
-        let Some((line, column)) = nesting::too_deep(text) else { return true };
         let name = String::from_utf8_lossy(name);
+        if let Some(format) = binary_format(text) {
+            return failed(&format!("{name}: error: expected text or bytecode of MLIR, found {format}"));
+        }
+        let Some((line, column)) = nesting::too_deep(text) else { return true };
         failed(&format!("{name}:{line}:{column}: error: nested more than {} levels deep", nesting::DEEPEST))
     })
 }

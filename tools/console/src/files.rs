@@ -5,7 +5,7 @@ use std::fs::Permissions;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, binary_format};
 
 /// The text of a file, `-` for standard input, decompressed if gzip or zstd compressed it, whatever its name. A byte
 /// order mark is removed.
@@ -18,10 +18,11 @@ pub fn read(file: &str) -> Result<String, Complaint> {
         "-" => io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         file => std::fs::read(file).map(|all| bytes = all),
     };
-    let bytes = done.and_then(|()| decompressed(bytes)).map_err(|error| Complaint::about(file, error))?;
-    let is = |(at, magic, _): &&(usize, &[u8], &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(magic));
-    if let Some((_, _, format)) = BINARY.iter().find(is) {
-        let message = format!("expected text, or text that gzip or zstd compressed, found {format}");
+    let (bytes, was_compressed) =
+        done.and_then(|()| decompressed(bytes)).map_err(|error| Complaint::about(file, error))?;
+    if let Some(format) = binary_format(&bytes) {
+        let found = if was_compressed { "found, after decompression," } else { "found" };
+        let message = format!("expected text, or text that gzip or zstd compressed, {found} {format}");
         return Err(Complaint::about(file, message));
     }
     if let Some(place) = bytes.iter().position(|byte| *byte == 0).filter(|_| std::str::from_utf8(&bytes).is_ok()) {
@@ -37,26 +38,11 @@ pub fn read(file: &str) -> Result<String, Complaint> {
     Ok(text)
 }
 
-/// Binary formats: where their mark is, the mark, and how to get text from them.
-const BINARY: [(usize, &[u8], &str); 9] = [
-    (0, b"\xfd7zXZ", "xz; `xz -d` decompresses it"),
-    (0, b"BZh", "bzip2; `bzip2 -d` decompresses it"),
-    (0, b"\x1f\x8b", "what gzip compressed before; `gzip -d` decompresses it once"),
-    (0, b"\x28\xb5\x2f\xfd", "what zstd compressed before; decompress it once"),
-    (0, b"PK\x03\x04", "a zip archive; `unzip -p` prints the files in it"),
-    (257, b"ustar", "a tar archive; `tar -xO` prints the files in it"),
-    (0, b"\xff\xfe\x00\x00", "UTF-32; `iconv -f UTF-32 -t UTF-8` converts it"),
-    (0, b"\xff\xfe", UTF_16),
-    (0, b"\xfe\xff", UTF_16),
-];
-
-const UTF_16: &str = "UTF-16; `iconv -f UTF-16 -t UTF-8` converts it";
-
 /// The most bytes after decompression: a short file may expand without limit.
 const LARGEST: u64 = 4 << 30;
 
-/// The bytes of a file, decompressed where its first bytes say so.
-fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+/// The bytes of a file, decompressed where its first bytes say so, and whether they do.
+fn decompressed(bytes: Vec<u8>) -> io::Result<(Vec<u8>, bool)> {
     let wrong = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     let mut source: Box<dyn Read> = match &bytes[..] {
         [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(&bytes[..])),
@@ -64,7 +50,7 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
             let decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]);
             Box::new(decoder.map_err(|error| wrong(&format!("not zstd: {error}")))?)
         }
-        _ => return Ok(bytes),
+        _ => return Ok((bytes, false)),
     };
     let mut text = Vec::new();
     let length = source.by_ref().take(LARGEST + 1).read_to_end(&mut text);
@@ -73,7 +59,7 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         return Err(wrong("the text must have at most 4 GiB, found more"));
     }
     drop(source);
-    Ok(text)
+    Ok((text, true))
 }
 
 /// A message about a program in a binary format, and how to get text from it; `None` for other bytes that are no text.
