@@ -12,6 +12,7 @@
 //! offset is a multiple of; a column `offset` is ignored, so the output can be read again.
 
 use crate::numbers;
+use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, check_output, read, write};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +32,7 @@ pub const STEPS: u64 = 1_000_000_000;
 #[derive(clap::Args)]
 pub struct OffsetsOptions {
     /// A table with the columns id, lower, upper (the moment after the last one) and size; - for standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     file: String,
     /// The bytes of the memory, such as 16MiB, without which the least are searched for
     #[arg(long, value_name = "BYTES")]

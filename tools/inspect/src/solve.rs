@@ -12,6 +12,7 @@
 
 use crate::clock::Clock;
 use crate::plan::check_seconds;
+use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, check_output, read, write};
 use layout_plan::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Solution, check, solve};
 use serde::Deserialize;
@@ -27,7 +28,7 @@ const INFINITE: i64 = 1_000_000_000_000_000_000;
 #[derive(clap::Args)]
 pub struct SolveOptions {
     /// The problem, in the form of the ASPLOS 2025 contest on intra-operator parallelism; - for standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     file: String,
     /// Stop after this time with the best plan so far
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value_t = 60.0)]
@@ -39,7 +40,7 @@ pub struct SolveOptions {
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// Do not search, but say whether the proof in this file holds for the problem
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["certificate", "json"])]
+    #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["certificate", "json"])]
     check: Option<String>,
     /// Print one JSON object: cost, bound, optimal, choices
     #[arg(long)]

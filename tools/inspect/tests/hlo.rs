@@ -366,4 +366,14 @@ fn input_and_output() {
     std::fs::write(&zip, b"PK\x03\x04\x14\0\x08\xff\xfe").unwrap();
     let error = text(&run(&[&zip], "").stderr);
     assert!(error.contains("found a zip archive; `unzip -p` prints the files in it"), "{error}");
+    for option in ["--diff=", "--html="] {
+        let output = run(&[&file, option], "");
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        let name = option.trim_end_matches('=');
+        assert!(error.contains("a value is required for '--") && error.contains(name), "{error}");
+    }
+    assert!(text(&run(&[""], "").stderr).contains("a value is required for '[FILE]...'"));
+    let judged = crate::program::run(&["plan", &file, "--machine", "tpu_v5e", "--judge="], b"");
+    assert!(text(&judged.stderr).contains("a value is required for '--judge <COMMAND>' but none was supplied"));
 }

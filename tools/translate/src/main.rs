@@ -1,5 +1,6 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Parser, ValueEnum};
 use layout_console::{Complaint, check_output, finish, parse_from, read, to, warn, with_stack};
 use layout_translate::{Collectives, Elided, Failure, Options};
@@ -26,7 +27,7 @@ struct Arguments {
     #[arg(long, value_name = "resource|error", default_value = "resource")]
     elided_constants: Constants,
     /// The file to read, - for standard input
-    #[arg(default_value = "-")]
+    #[arg(default_value = "-", value_parser = NonEmptyStringValueParser::new())]
     file: String,
     /// Write the result into this file, - for standard output
     #[arg(short, value_name = "FILE", default_value = "-")]

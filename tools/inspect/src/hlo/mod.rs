@@ -18,6 +18,7 @@ use crate::lists;
 use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complaint, located, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
+use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, Stop, check_output, guarded, read, stream, warn, write};
 use layout_plan::plan::Unplanned;
 pub use measure::Report;
@@ -36,7 +37,7 @@ use tensor_layout::text::Error;
 #[derive(clap::Args)]
 pub struct HloOptions {
     /// HLO text as XLA and JAX dump it; of several files a line each. Without a file, or with -, standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     files: Vec<String>,
     /// List all instructions, and what each reads of its operands and feeds of its result
     #[arg(long)]
@@ -69,7 +70,7 @@ pub struct HloOptions {
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile", "summary", "diff"])]
     timeline: bool,
     /// Print what has changed since this file
-    #[arg(long, value_name = "OLD", conflicts_with_all = ["all", "instruction", "tile"])]
+    #[arg(long, value_name = "OLD", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["all", "instruction", "tile"])]
     diff: Option<String>,
     /// Fail if what is live at the peak of the main memory takes more than this many times its logical bytes: 1.5x
     #[arg(long, value_name = "RATIO", conflicts_with_all = ["all", "instruction", "tile"])]

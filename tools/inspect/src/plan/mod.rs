@@ -15,6 +15,7 @@ use crate::numbers;
 use crate::schedule::{OrderedModule, ScheduleOption};
 use answer::{LeftAnswer, Names, PlanAnswer, SearchEnd};
 use clap::ValueEnum;
+use clap::builder::NonEmptyStringValueParser;
 use judge::JudgeCommand;
 use layout_console::{Complaint, check_output, read, warn};
 use layout_plan::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
@@ -34,6 +35,7 @@ use tensor_layout::text::{Error, instead};
 #[derive(clap::Args)]
 pub struct PlanOptions {
     /// HLO text as XLA and JAX dump it, - for standard input
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     file: String,
     #[arg(long, value_name = "MACHINE", help = accepted("The machine"))]
     machine: String,
@@ -59,7 +61,7 @@ pub struct PlanOptions {
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// Let this command price plans: it gets each as a line of JSON and answers {"cost":n} or {"error":".."}
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new())]
     judge: Option<String>,
     /// The most plans that the judge is asked of
     #[arg(long, value_name = "N", default_value_t = 16, requires = "judge")]

@@ -9,6 +9,7 @@
 use super::answer::{Names, PlanAnswer};
 use super::{EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
+use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, read, write};
 use layout_plan::memory::Schedule;
 use layout_plan::plan::{SpaceLimit, Unplanned};
@@ -25,8 +26,10 @@ use tensor_layout::text::Error;
 #[derive(clap::Args)]
 pub struct CheckOptions {
     /// The HLO text that was planned, - for standard input
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     file: String,
     /// The file that `plan --certificate` has written
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     certificate: String,
 }
 
