@@ -1,10 +1,11 @@
-//! Operations on tensors without their text: shapes, operations and their rules, and graphs.
+//! Operations on tensors without their text: shapes, operations with their rules and loops, and graphs.
 
 pub mod check;
 pub mod collective;
 pub mod degenerate_window;
 pub mod facts;
 pub mod graph;
+mod loops;
 pub mod operation;
 pub mod refusal;
 pub(crate) mod rules;

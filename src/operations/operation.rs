@@ -101,8 +101,9 @@ pub struct Start {
 pub struct Loops {
     /// The trip count of each loop.
     pub sizes: Vec<i64>,
-    /// Scalar operands in the expressions: number, and interval of the values.
-    pub offsets: Vec<(usize, Interval)>,
+    /// Numbers in the expressions that no loop counts, such as the start of a block or a position in a window: the number
+    /// of the scalar operand that holds it, if one does, and the interval of the values.
+    pub offsets: Vec<(Option<usize>, Interval)>,
     /// The index that is read of each operand; `None` where it is not read at one index.
     pub operands: Vec<Option<Vec<Expr>>>,
     /// The index that is defined of each result.

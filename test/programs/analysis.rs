@@ -2,6 +2,7 @@
 
 mod cases;
 mod graphs;
+mod loops;
 mod pairs;
 
 use self::cases::{Case, KINDS, reads, some};

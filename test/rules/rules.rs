@@ -210,7 +210,7 @@ fn cases() -> Vec<Case> {
         ("loops_c2", loops(|_| {}), &["f32[4]", "f32[4]"], &["f32[4]"]),
         ("loops_c3", loops(|_| {}), &["f32[4,4]"], &["f32[4]"]),
         ("loops_c4", loops(|l| l.results = vec![vec![Expr::Var(1)]]), &["f32[4]"], &["f32[4]"]),
-        ("loops_c5", loops(|l| l.offsets = vec![(0, Interval::new(0, 1))]), &["f32[4]"], &["f32[4]"]),
+        ("loops_c5", loops(|l| l.offsets = vec![(Some(0), Interval::new(0, 1))]), &["f32[4]"], &["f32[4]"]),
         ("tuple_c1", Tuple, &["f32[4]"], &["(f32[4], f32[4])"]),
         ("tuple_c2", Tuple, &["f32[4]"], &["(f32[5])"]),
         ("get_tuple_element_c1", GetTupleElement { index: 0 }, &["f32[4]"], &["f32[4]"]),

@@ -114,7 +114,7 @@ fn slice(op: Op) -> Option<Loops> {
             Expr::Const(start)
         } else {
             let reach = sizes[k].checked_sub(1)?.checked_mul(steps[k])?;
-            offsets.push((1 + offsets.len(), Interval::new(0, source[k].checked_sub(1)?.checked_sub(reach)?)));
+            offsets.push((Some(1 + offsets.len()), Interval::new(0, source[k].checked_sub(1)?.checked_sub(reach)?)));
             Expr::Var(kept.len() + offsets.len() - 1)
         };
         index.push(along + start);

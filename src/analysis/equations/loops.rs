@@ -1,4 +1,4 @@
-//! Loop nests around one element of each operand and result, as in `linalg.generic`.
+//! Loops around one element of each operand and result.
 
 use super::sides::{Equations, Related, Sides};
 use crate::analysis::relation::{Relation, Terms, too_large};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub fn related(loops: &Loops, s: &Sides) -> Equations {
     let mut r = s.relation();
     let Sides { operand, result, .. } = *s;
-    if loops.offsets.iter().any(|(k, _)| *k == operand) {
+    if loops.offsets.iter().any(|(k, _)| *k == Some(operand)) {
         // An offset is read for every element.
         return Ok(r.into());
     }
@@ -24,7 +24,10 @@ pub fn related(loops: &Loops, s: &Sides) -> Equations {
     let domain = Domain { vars: all.collect(), constraints: Vec::new() };
     let mut form = Form::new(&domain);
     let own: Vec<usize> = loops.sizes.iter().map(|n| r.unknown(0, n - 1)).collect();
-    let offsets = loops.offsets.iter().map(|(operand, i)| r.run_time((i.lo, i.hi), *operand, Vec::new(), false));
+    let offsets = loops.offsets.iter().map(|(operand, i)| match operand {
+        Some(operand) => r.run_time((i.lo, i.hi), *operand, Vec::new(), false),
+        None => r.unknown(i.lo, i.hi),
+    });
     let unknowns: Vec<usize> = own.into_iter().chain(offsets.collect::<Vec<_>>()).collect();
     let sides = loops.results[result].iter().enumerate().map(|(k, e)| (r.out(k), e)).collect::<Vec<_>>();
     let inputs = index.iter().enumerate().map(|(k, e)| (r.input(k), e)).collect::<Vec<_>>();
@@ -117,7 +120,7 @@ mod tests {
             let (of_operand, of_result) = (side(&mut rng), side(&mut rng));
             let nest = Loops {
                 sizes,
-                offsets: vec![(1, offset)],
+                offsets: vec![(Some(1), offset)],
                 operands: vec![Some(of_operand.0.clone()), None],
                 results: vec![of_result.0.clone()],
             };

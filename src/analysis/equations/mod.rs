@@ -1,11 +1,12 @@
-//! The equations between an operand's index and a result's, one function per operation.
+//! The equations between an operand's index and a result's.
 //!
 //! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it gives the elements read, solved for `out`
-//! the elements fed. A `pad` needs several lists of equations for its value: before, between and after the data.
+//! the elements fed. They follow from the loops of an operation ([`Operation::loops`]), but for operations with conditions
+//! beside them, which have functions of their own. A `pad` needs several lists of equations for its value: before, between
+//! and after the data. A window says which of its unknowns is a range, and a gather in which element a start is.
 
 mod algorithms;
 mod collectives;
-mod dims;
 mod gather;
 mod loops;
 mod products;
@@ -16,12 +17,12 @@ mod windows;
 use super::access::Access;
 use super::bitcast;
 use super::relation::Direction;
-use crate::operations::operation::Operation;
-use crate::operations::rules::dot::Dot;
+use crate::operations::operation::{Loops, Operation};
 use crate::operations::rules::tuples::before;
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use sides::{Equations, Related, Sides};
+use std::cell::OnceCell;
 
 /// An operation applied to operands and results, split into arrays.
 pub(super) struct Application<'a> {
@@ -38,6 +39,8 @@ pub(super) struct Application<'a> {
     passed: Vec<Option<usize>>,
     /// The operation of an asynchronous start.
     started: Option<Box<Application<'a>>>,
+    /// The loops of the operation, if it has any.
+    loops: OnceCell<Option<Loops>>,
 }
 
 impl<'a> Application<'a> {
@@ -84,7 +87,7 @@ impl<'a> Application<'a> {
         };
         let sizes = |arrays: &[&Array]| arrays.iter().map(|a| a.sizes()).collect::<Option<Vec<_>>>();
         let sizes = sizes(&operands).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
-        Application { operation, operands, first, results, sizes, passed, started }
+        Application { operation, operands, first, results, sizes, passed, started, loops: OnceCell::new() }
     }
 
     /// The operand array that the operation passes on as this result, if any.
@@ -132,22 +135,29 @@ impl<'a> Application<'a> {
         let Some([ins, outs]) = &self.sizes else { return none };
         let s = &Sides { ins, outs, operand, result, direction };
         match self.operation {
-            Operation::Elementwise | Operation::Select => s.identity(),
-            Operation::Broadcast { dims } => dims::broadcast(dims, s),
-            Operation::Transpose { permutation } => dims::transpose(permutation, s),
-            Operation::Reverse { dims } => dims::reverse(dims, s),
-            Operation::Reduce { dims } => dims::reduce(dims, s),
-            Operation::Reshape => dims::reshape(s),
-            Operation::Concatenate { dim } => dims::concatenate(*dim, s),
-            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
-                dims::dot(&Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }, s)
+            // An initial value is read for every element, also where nothing is reduced.
+            Operation::Reduce { .. } if operand >= s.ins.len() / 2 => Ok(s.relation().into()),
+            Operation::Elementwise
+            | Operation::Select
+            | Operation::Broadcast { .. }
+            | Operation::Transpose { .. }
+            | Operation::Reverse { .. }
+            | Operation::Reduce { .. }
+            | Operation::Concatenate { .. }
+            | Operation::Dot { .. }
+            | Operation::Slice { .. }
+            | Operation::Loops(_) => {
+                match self.loops.get_or_init(|| self.operation.loops(&self.operands, &self.results)) {
+                    Some(loops) => loops::related(loops, s),
+                    None => unknown("the dimensions of its arrays do not match"),
+                }
             }
+            Operation::Reshape => s.reshape(),
             Operation::Bitcast => {
                 let mut r = s.relation();
                 let reason = bitcast::relate(&mut r, self.results[result], self.operands[operand], direction)?;
                 Ok(reason.map_or_else(|| r.into(), Related::Unknown))
             }
-            Operation::Slice { starts, strides, .. } => slices::slice(starts, strides, s),
             Operation::Pad { low, interior, .. } => slices::pad(low, interior, s),
             Operation::InsertSlice { starts, strides } => slices::insert_slice(starts, strides, s),
             Operation::DynamicSlice { sizes } => slices::dynamic_slice(sizes, s),
@@ -158,7 +168,6 @@ impl<'a> Application<'a> {
             Operation::Scatter(g) => gather::scatter(g, s),
             Operation::Algorithm(one) => algorithms::algorithm(one, s),
             Operation::Collective(c) => collectives::related(c, s),
-            Operation::Loops(nest) => loops::related(nest, s),
             Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Leaves { .. } | Operation::Start(_) => {
                 match self.passed(result) {
                     Some(from) if from == operand => s.identity(),

@@ -1,6 +1,6 @@
 //! An operand and a result of an operation, with the equations between them.
 
-use crate::analysis::relation::{Direction, Relation};
+use crate::analysis::relation::{Direction, Relation, reshape};
 use crate::text::Error;
 
 /// The relation of two arrays.
@@ -54,6 +54,15 @@ impl<'a> Sides<'a> {
     pub fn identity(&self) -> Equations {
         let mut r = self.relation();
         (0..self.input().len()).try_for_each(|k| r.link(k, k))?;
+        Ok(r.into())
+    }
+
+    /// The relation of equal row-major positions.
+    pub fn reshape(&self) -> Equations {
+        let mut r = self.relation();
+        let outs: Vec<_> = self.out().iter().enumerate().map(|(k, n)| (r.out(k), *n)).collect();
+        let ins: Vec<_> = self.input().iter().enumerate().map(|(k, n)| (r.input(k), *n)).collect();
+        reshape(&mut r, &outs, &ins)?;
         Ok(r.into())
     }
 }

@@ -4,15 +4,6 @@ use super::sides::{Equations, Related, Sides};
 use crate::analysis::relation::{Direction, Relation, narrow};
 use crate::operations::rules::windows::dilated;
 
-/// `in[k] = starts[k] + strides[k] * out[k]`.
-pub fn slice(starts: &[i64], strides: &[i64], s: &Sides) -> Equations {
-    let mut r = s.relation();
-    for k in 0..s.input().len() {
-        r.equation(vec![(r.out(k), strides[k]), (r.input(k), -1)], starts[k])?;
-    }
-    Ok(r.into())
-}
-
 /// `out[k] = low[k] + (interior[k] + 1) * in[k]` for the data; the value is read everywhere else.
 pub fn pad(low: &[i64], interior: &[i64], s: &Sides) -> Equations {
     // Checked before: the interior plus one is a stride that fits.

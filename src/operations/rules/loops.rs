@@ -24,7 +24,8 @@ pub fn loops(loops: &Loops, arrays: &Arrays) -> Verdict {
     for (k, (e, sizes)) in loops.results.iter().zip(arrays.given()).enumerate() {
         index("results", k, e, sizes, vars)?;
     }
-    for (k, (operand, _)) in loops.offsets.iter().enumerate() {
+    let held = loops.offsets.iter().enumerate().filter_map(|(k, (operand, _))| Some((k, operand.as_ref()?)));
+    for (k, operand) in held {
         if arrays.ins.get(*operand).is_none_or(|sizes| sizes.rank() != 0) {
             let must = format!("must be the number of a scalar operand, found {operand}");
             return Err(Refusal::entry("loops_c5", "offsets", k, must));
