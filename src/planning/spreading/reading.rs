@@ -1,12 +1,13 @@
 //! What the loops of an operation read and make.
 //!
 //! A convolution `y[n,i,f] = sum over c, k of x[n,i+k,c] * w[k,c,f]` with a window of 3 has the loops n, i, f, c. For `i`
-//! in `[4, 7]` it reads `x` at `[4, 9]`: the range of an index is that of its loop, with what the window adds.
+//! in `[4, 7]` it reads `x` at `[4, 9]`: the range of an index is that of its loop, with what the window adds. Loops and
+//! indices are those of [`Operation::loops`].
 
-use crate::plan::labels::Labels;
+use crate::plan::labels::loops;
 use crate::plan::program::Doing;
 use tensor_layout::expr::Expr;
-use tensor_layout::operations::operation::{Algorithm, Loops, Operation, WindowDim};
+use tensor_layout::operations::operation::{Algorithm, Loops, Operation};
 use tensor_layout::operations::shape::Array;
 
 /// The range of an index of an array, for a range of a loop.
@@ -88,11 +89,8 @@ impl LoopNest {
         if let (Operation::Reshape | Operation::Bitcast, [operand], [result]) = (operation, operands, results) {
             return reshaped(&sizes(operand), &sizes(result));
         }
-        if let Operation::Loops(loops) = operation {
-            return LoopNest::written(loops, operands, results);
-        }
-        match Labels::new(operation, operands, results) {
-            Some(labels) => LoopNest::labelled(operation, &labels, operands, results),
+        match loops(operation, operands, results) {
+            Some(loops) => LoopNest::of(operation, &loops, operands, results),
             None => {
                 let own = results.first().map_or(Vec::new(), |array| sizes(array));
                 let same = |array: &&Array| match array.dims.len() == own.len() {
@@ -110,26 +108,52 @@ impl LoopNest {
         }
     }
 
-    /// Loops whose indices are written down. An index that is a sum of one loop and of loops that no result has, as that of
-    /// a window, follows the first one, and the others are not cut.
-    fn written(loops: &Loops, operands: &[&Array], results: &[&Array]) -> LoopNest {
-        let made = |of: usize| loops.results.iter().flatten().any(|e| *e == Expr::Var(of));
+    /// Ranges in place of expressions. An index that is a sum of one loop and of loops that no result has, as that of a
+    /// window, follows the first one, and the others are not cut.
+    fn of(operation: &Operation, loops: &Loops, operands: &[&Array], results: &[&Array]) -> LoopNest {
         let extents: Vec<i64> = loops.sizes.iter().map(|size| (*size).max(1)).collect();
         let mut cuttable = vec![true; extents.len()];
+        // Slices of what is written as a quotient would begin inside of one.
+        let divides = !matches!(operation, Operation::Loops(_));
         let mut ranges = |index: &[Expr], array: &Array| -> Vec<IndexRange> {
             let one = |(e, size): (&Expr, i64)| match e {
                 Expr::Var(of) if extents.get(*of) == Some(&size) => IndexRange::same(*of),
-                _ => summed(e, loops, &made, &mut cuttable),
+                Expr::FloorDiv(e, divisor) if divides => summed(e, *divisor, loops, &mut cuttable),
+                e => summed(e, 1, loops, &mut cuttable),
             };
             index.iter().zip(sizes(array)).map(one).collect()
         };
-        let operands = loops.operands.iter().zip(operands).map(|(index, array)| match index {
+        let read = loops.operands.iter().zip(operands).map(|(index, array)| match index {
             Some(index) => ranges(index, array),
             None => vec![IndexRange::Whole; array.dims.len()],
         });
-        let operands = operands.collect();
+        let mut read: Vec<Vec<IndexRange>> = read.collect();
         let results = loops.results.iter().zip(results).map(|(index, array)| ranges(index, array)).collect();
-        LoopNest { sizes: extents, cuttable, scattered: vec![false; loops.operands.len()], operands, results }
+        match operation {
+            Operation::Convolution(convolution) if convolution.feature_groups > 1 || convolution.batch_groups > 1 => {
+                let is_spatial = |range: &IndexRange| range.of_loop().is_some_and(|of| of >= 3);
+                read.iter_mut()
+                    .flatten()
+                    .filter(|range| !is_spatial(range))
+                    .for_each(|range| *range = IndexRange::Whole);
+                cuttable[2] = false;
+            }
+            Operation::Algorithm(algorithm) => match **algorithm {
+                Algorithm::Sort { dim } => cuttable[dim] = false,
+                _ => read.iter_mut().flatten().for_each(|range| *range = IndexRange::Whole),
+            },
+            _ => {}
+        }
+        let is_scattered = matches!(
+            operation,
+            Operation::Gather(_)
+                | Operation::DynamicSlice { .. }
+                | Operation::DynamicUpdateSlice
+                | Operation::InsertSlice { .. }
+                | Operation::Reverse { .. }
+        );
+        let scattered = read.iter().map(|ranges| is_scattered && ranges.contains(&IndexRange::Whole)).collect();
+        LoopNest { sizes: extents, cuttable, scattered, operands: read, results }
     }
 
     /// Whether some array has all loops, and none is read in windows or as a whole: then nothing moves where all arrays are
@@ -154,115 +178,12 @@ impl LoopNest {
             Some(of) => range.is_loop() && self.sizes[of] == *size,
         })
     }
-
-    fn labelled(operation: &Operation, labels: &Labels, operands: &[&Array], results: &[&Array]) -> LoopNest {
-        let mut found: Vec<Option<i64>> = vec![None; labels.loops()];
-        let all = results.iter().zip(&labels.results).chain(operands.iter().zip(&labels.operands));
-        for (array, own) in all {
-            for (size, label) in sizes(array).into_iter().zip(own) {
-                found[*label].get_or_insert(size);
-            }
-        }
-        let loops: Vec<i64> = found.into_iter().map(|size| size.unwrap_or(1)).collect();
-        let plain = |array: &&Array, own: &Vec<usize>| {
-            let index = |(size, label): (i64, &usize)| match size == loops[*label] {
-                true => IndexRange::same(*label),
-                false => IndexRange::Whole,
-            };
-            sizes(array).into_iter().zip(own).map(index).collect::<Vec<_>>()
-        };
-        let mut nest = LoopNest {
-            cuttable: vec![true; loops.len()],
-            scattered: Vec::new(),
-            operands: operands.iter().zip(&labels.operands).map(|(array, own)| plain(array, own)).collect(),
-            results: results.iter().zip(&labels.results).map(|(array, own)| plain(array, own)).collect(),
-            sizes: loops.clone(),
-        };
-        // Arrays that have no labels are scalars, or read whole.
-        for (ranges, array) in nest.operands.iter_mut().zip(operands) {
-            ranges.resize(array.dims.len(), IndexRange::Whole);
-        }
-        nest.shifted(operation, operands);
-        let anywhere = matches!(
-            operation,
-            Operation::Gather(_)
-                | Operation::DynamicSlice { .. }
-                | Operation::DynamicUpdateSlice
-                | Operation::InsertSlice { .. }
-                | Operation::Reverse { .. }
-        );
-        nest.scattered = nest.operands.iter().map(|ranges| anywhere && ranges.contains(&IndexRange::Whole)).collect();
-        nest
-    }
-
-    /// Puts in what operations add to the indices of their loops.
-    fn shifted(&mut self, operation: &Operation, operands: &[&Array]) {
-        let rank = self.sizes.len();
-        match operation {
-            Operation::Slice { starts, strides, .. } => {
-                for (dim, (start, stride)) in starts.iter().zip(strides).enumerate() {
-                    self.operands[0][dim] =
-                        IndexRange::Along { of: dim, stride: *stride, low: *start, high: *start, divisor: 1 };
-                }
-            }
-            Operation::Pad { low, interior, .. } => {
-                for (dim, (low, interior)) in low.iter().zip(interior).enumerate() {
-                    let Some(low) = low.checked_neg() else { continue };
-                    self.operands[0][dim] =
-                        IndexRange::Along { of: dim, stride: 1, low, high: low, divisor: interior.saturating_add(1) };
-                }
-            }
-            Operation::ReduceWindow { window } => {
-                let arrays = operands.len() / 2;
-                for own in self.operands.iter_mut().take(arrays.max(1)).filter(|own| own.len() == rank) {
-                    own.iter_mut()
-                        .zip(window)
-                        .enumerate()
-                        .for_each(|(of, (range, window))| *range = windowed(of, window));
-                }
-            }
-            Operation::Convolution(convolution) => {
-                for (k, window) in convolution.window.iter().enumerate() {
-                    self.operands[0][convolution.input_spatial[k]] = windowed(3 + k, window);
-                    self.operands[1][convolution.kernel_spatial[k]] = IndexRange::Whole;
-                    self.cuttable[3 + convolution.window.len() + k] = false;
-                }
-                if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
-                    self.operands.iter_mut().flatten().for_each(|range| {
-                        if range.of_loop().is_some_and(|of| of < 3) {
-                            *range = IndexRange::Whole;
-                        }
-                    });
-                    self.cuttable[2] = false;
-                }
-            }
-            Operation::Concatenate { dim } => {
-                let mut offset = 0i64;
-                for (own, array) in self.operands.iter_mut().zip(operands).filter(|(own, _)| own.len() > *dim) {
-                    own[*dim] = IndexRange::Along { of: *dim, stride: 1, low: -offset, high: -offset, divisor: 1 };
-                    offset = offset.saturating_add(sizes(array)[*dim]);
-                }
-            }
-            Operation::Reverse { dims } => dims.iter().for_each(|dim| self.operands[0][*dim] = IndexRange::Whole),
-            Operation::Algorithm(algorithm) => match **algorithm {
-                Algorithm::Sort { dim } => self.cuttable[dim] = false,
-                _ => self.operands.iter_mut().flatten().for_each(|range| *range = IndexRange::Whole),
-            },
-            Operation::Gather(gather) => {
-                // The data's dimensions along which places are looked up are read anywhere.
-                self.operands[0].iter_mut().enumerate().for_each(|(dim, range)| {
-                    if gather.start_index_map.contains(&dim) {
-                        *range = IndexRange::Whole;
-                    }
-                });
-            }
-            _ => {}
-        }
-    }
 }
 
-/// The indices that a sum of loops and constants reads; all where it is no such sum, or not of one loop of a result.
-fn summed(e: &Expr, loops: &Loops, made: &dyn Fn(usize) -> bool, cuttable: &mut [bool]) -> IndexRange {
+/// The indices that a sum of loops, constants and positions in windows reads, divided by a number; all where it is no such
+/// sum, or not of one loop of a result.
+fn summed(e: &Expr, divisor: i64, loops: &Loops, cuttable: &mut [bool]) -> IndexRange {
+    let made = |of: usize| loops.results.iter().flatten().any(|e| *e == Expr::Var(of));
     let mut terms = Vec::new();
     if !split(e, 1, &mut terms) {
         return IndexRange::Whole;
@@ -270,25 +191,29 @@ fn summed(e: &Expr, loops: &Loops, made: &dyn Fn(usize) -> bool, cuttable: &mut 
     let (mut follows, mut low, mut high, mut inner) = (None, 0i64, 0i64, Vec::new());
     for (of, factor) in terms {
         let reach = match of {
-            None => Some(factor),
+            None => Some([factor; 2]),
             Some(of) if made(of) && factor > 0 && follows.is_none() => {
                 follows = Some((of, factor));
                 continue;
             }
-            Some(of) if !made(of) => loops.sizes.get(of).and_then(|size| (size - 1).max(0).checked_mul(factor)),
+            Some(of) if !made(of) => {
+                let position = || match loops.offsets.get(of.checked_sub(loops.sizes.len())?)? {
+                    (None, within) => Some(within.hi),
+                    _ => None,
+                };
+                inner.extend(cuttable.get(of).map(|_| of));
+                let last = loops.sizes.get(of).map(|size| (size - 1).max(0)).or_else(position);
+                last.and_then(|last| last.checked_mul(factor)).map(|reach| [reach.min(0), reach.max(0)])
+            }
             Some(_) => None,
         };
-        inner.extend(of);
-        let least = if of.is_none() { reach } else { reach.map(|reach| reach.min(0)) };
-        let most = if of.is_none() { reach } else { reach.map(|reach| reach.max(0)) };
-        match (least.and_then(|least| low.checked_add(least)), most.and_then(|most| high.checked_add(most))) {
-            (Some(least), Some(most)) => (low, high) = (least, most),
-            _ => return IndexRange::Whole,
-        }
+        let sum = reach.and_then(|[least, most]| Some((low.checked_add(least)?, high.checked_add(most)?)));
+        let Some(sum) = sum else { return IndexRange::Whole };
+        (low, high) = sum;
     }
     let Some((of, stride)) = follows else { return IndexRange::Whole };
     inner.into_iter().for_each(|of| cuttable[of] = false);
-    IndexRange::Along { of, stride, low, high, divisor: 1 }
+    IndexRange::Along { of, stride, low, high, divisor }
 }
 
 /// The terms of a sum of loops and constants, each times a factor; `false` where it is something else, or does not fit.
@@ -305,15 +230,7 @@ fn split(e: &Expr, factor: i64, terms: &mut Vec<(Option<usize>, i64)>) -> bool {
     }
 }
 
-/// The indices that a window reads.
-fn windowed(of: usize, window: &WindowDim) -> IndexRange {
-    let reach = (window.size - 1).checked_mul(window.window_dilation);
-    let (Some(reach), Some(low)) = (reach, window.low.checked_neg()) else { return IndexRange::Whole };
-    let Some(high) = low.checked_add(reach) else { return IndexRange::Whole };
-    IndexRange::Along { of, stride: window.stride, low, high, divisor: window.base_dilation.max(1) }
-}
-
-/// A reshape: dimensions that stand for the same elements go together. Of several the first one is followed, so pieces of
+/// A reshape, whose loops are no indices of dimensions: dimensions that stand for the same elements go together. Of several the first one is followed, so pieces of
 /// it are pieces of what they stand for.
 fn reshaped(from: &[i64], to: &[i64]) -> LoopNest {
     let mut ranges = vec![IndexRange::Whole; from.len()];
