@@ -40,7 +40,7 @@ use tensor_layout::text::Error;
 use tensor_layout::tiled::{Expansion, Layout};
 
 pub use pairs::{Pair, Pairs, values};
-pub(crate) use site::{SiteOperand, shape, site};
+pub(crate) use site::{SiteOperand, kept, reads, shape, site, slice, structured};
 
 /// Attaches the maps of each operation below the root, or reports them as remarks.
 pub(crate) fn run<'c>(step: StepInput<'c, IndexingAnalysisOptions>) -> StepResult<'c> {

@@ -53,18 +53,20 @@ pub fn site(op: Op) -> Option<Site> {
             };
             return Some(insertion(op).unwrap_or_else(other));
         }
-        "tensor.extract_slice" | "tensor.extract" => match slice(op) {
+        "tensor.extract_slice" | "tensor.extract" => match slice(op, &of_type) {
             Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),
             None => return Some(unknown(op, "the slice has a size or stride that is known only at run time")),
         },
         name if is(name, ELEMENTWISE) => (Operation::Elementwise, operands.len()),
-        name => match ir::indexing_maps(op) {
-            Some(maps) => match structured(op, &maps) {
-                Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),
-                None => return Some(unknown(op, "the loops have sizes that are known only at run time")),
-            },
-            None => return Some(unknown(op, &format!("`{name}` is not looked into"))),
+        _ if ir::indexing_maps(op).is_some() => match structured(op, &of_type) {
+            Some(mut loops) => {
+                let unread = loops.operands.iter_mut().enumerate().filter(|(k, _)| !reads(op, *k));
+                unread.for_each(|(_, index)| *index = None);
+                (Operation::Loops(Box::new(loops)), operands.len())
+            }
+            None => return Some(unknown(op, "the loops have sizes that are known only at run time")),
         },
+        name => return Some(unknown(op, &format!("`{name}` is not looked into"))),
     };
     Some(Site { operation, operands: (0..taken).map(SiteOperand::Own).collect() })
 }
@@ -74,38 +76,49 @@ fn unknown(op: Op, reason: &str) -> Site {
     Site { operation: Operation::Other { reason: reason.to_string() }, operands }
 }
 
-/// The loops of a structured operation. Operands that its body does not use are not read.
-fn structured(op: Op, maps: &[melior::ir::AffineMap]) -> Option<Loops> {
+/// The sizes of a value, `None` in dimensions without a constant size; no sizes where nothing is known of it.
+pub type KnownSizes<'s, 'c> = &'s dyn Fn(Val<'c>) -> Option<Vec<Option<i64>>>;
+
+/// The sizes that the type of a value says; a scalar has none.
+fn of_type(v: Val) -> Option<Vec<Option<i64>>> {
+    Some(ir::tensor(v.r#type()).map(|t| t.shape).unwrap_or_default())
+}
+
+/// Whether a structured operation reads an operand: its body uses the element.
+pub fn reads(op: Op, operand: usize) -> bool {
+    let body = ir::blocks(op).first().copied();
+    body.and_then(|body| ir::arguments(body).get(operand).copied()).is_none_or(ir::is_used)
+}
+
+/// The loops of a structured operation by its maps; `None` for another one, and where a loop has a size that is known only
+/// at run time. All operands count as read.
+pub fn structured<'c>(op: Op<'c>, sizes: KnownSizes<'_, 'c>) -> Option<Loops> {
+    let maps = ir::indexing_maps(op)?;
     let operands = ir::operands(op);
     let indices = maps.iter().map(|map| affine::exprs_of_map(*map)).collect::<Option<Vec<_>>>()?;
     let mut loops = vec![None; maps.first()?.dim_count()];
     for (index, operand) in indices.iter().zip(&operands) {
-        // A scalar has no sizes and no index.
-        let sizes = ir::tensor(operand.r#type()).map(|t| t.shape).unwrap_or_default();
-        for (e, size) in index.iter().zip(sizes) {
+        for (e, size) in index.iter().zip(sizes(*operand)?) {
             if let (Expr::Var(v), Some(size)) = (e, size) {
                 loops[*v] = Some(size);
             }
         }
     }
-    let arguments = ir::arguments(*ir::blocks(op).first()?);
-    let used = |k: usize| arguments.get(k).is_none_or(|argument| ir::is_used(*argument));
-    let read = indices.iter().enumerate().map(|(k, index)| used(k).then(|| index.clone())).collect();
     let results = indices[indices.len() - ir::results(op).len()..].to_vec();
-    Some(Loops { sizes: loops.into_iter().collect::<Option<_>>()?, offsets: Vec::new(), operands: read, results })
+    let sizes = loops.into_iter().collect::<Option<_>>()?;
+    Some(Loops { sizes, offsets: Vec::new(), operands: indices.into_iter().map(Some).collect(), results })
 }
 
 /// The loops of `tensor.extract_slice` and `tensor.extract`.
-fn slice(op: Op) -> Option<Loops> {
+pub fn slice<'c>(op: Op<'c>, sizes_of: KnownSizes<'_, 'c>) -> Option<Loops> {
     let operands = ir::operands(op);
-    let source = ir::tensor(operands[0].r#type())?.sizes()?;
+    let source: Vec<i64> = sizes_of(operands[0])?.into_iter().collect::<Option<_>>()?;
     let one = ir::name(op) == "tensor.extract";
     let list = |name, default| if one { vec![default; source.len()] } else { ir::sizes(op, name) };
     let known = |numbers: Vec<Option<i64>>| numbers.into_iter().collect::<Option<Vec<i64>>>();
     let starts = list("static_offsets", None);
     let (sizes, steps) = (known(list("static_sizes", Some(1)))?, known(list("static_strides", Some(1)))?);
-    let result = ir::tensor(ir::results(op)[0].r#type()).map_or(Some(Vec::new()), |t| t.sizes())?;
-    let kept = kept(&sizes, &result)?;
+    let kept = kept(&sizes, &known(sizes_of(ir::result(op, 0))?)?)?;
     let (mut offsets, mut index) = (Vec::new(), Vec::new());
     for (k, start) in starts.iter().enumerate() {
         // The result has no loop for dropped dimensions of size 1.
@@ -126,7 +139,7 @@ fn slice(op: Op) -> Option<Loops> {
 }
 
 /// The dimensions of a slice that its result keeps: those of size 1 may be dropped.
-fn kept(sizes: &[i64], result: &[i64]) -> Option<Vec<usize>> {
+pub fn kept(sizes: &[i64], result: &[i64]) -> Option<Vec<usize>> {
     let mut kept = Vec::with_capacity(result.len());
     for (k, size) in sizes.iter().enumerate() {
         let left = sizes.len() - k - (result.len() - kept.len());

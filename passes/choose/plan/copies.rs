@@ -17,10 +17,11 @@
 //! A copy is read until it is done. So what is copied may not be written: not by operations that begin with it, and only
 //! the last value of a chain is taken by operations of which that is not known.
 
-use super::loops::{self, has_loops};
+use super::loops::has_loops;
 use super::remarks::what;
 use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, with_layout};
 use super::walk::operations_of;
+use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::PLANNED;
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Val};
@@ -183,7 +184,7 @@ impl<'c> CopyChain<'c> {
                     number.map_or(Taken::Made, Taken::Copy)
                 }
                 (Some(Want::Filled(_)), _) => Taken::Nothing,
-                _ if ir::indexing_maps(op).is_some() && loops::reads(op, operand) => {
+                _ if ir::indexing_maps(op).is_some() && reads(op, operand) => {
                     return Err(format!("`{}` writes over it", ir::name(op)));
                 }
                 _ => {

@@ -1,7 +1,7 @@
 //! What the planner needs to know of single operations: structured ones as products or loops, slices, constants.
 
 use crate::buffers::operations::{ELEMENTWISE, is};
-use crate::choose::indexing_analysis::{SiteOperand, shape, site};
+use crate::choose::indexing_analysis::{SiteOperand, reads, shape, site};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, ValueLike};
 use tensor_layout::expr::Expr;
@@ -61,12 +61,6 @@ pub fn computed(op: Op) -> Option<Computed> {
 /// Whether an operation goes through its operands in loops of its own, as what is elementwise does when it is written down.
 pub fn has_loops(op: Op) -> bool {
     ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE)
-}
-
-/// Whether a structured operation reads an operand.
-pub fn reads(op: Op, operand: usize) -> bool {
-    let body = ir::blocks(op).first().copied();
-    body.and_then(|body| ir::arguments(body).get(operand).copied()).is_none_or(ir::is_used)
 }
 
 /// Loops that are a product of two of their operands, each of whose dimensions has a loop of its own.

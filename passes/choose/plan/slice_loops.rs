@@ -20,9 +20,9 @@
 //!
 //! Types say sizes, so a last step that is smaller is written once more, behind the loop.
 
-use super::loops;
 use super::slices::{SliceTypes, Sliced, UsedIn};
 use super::steps::{layout_in, tensor_layout, with_layout};
+use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::{PLANNED, erase_dead};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use layout_plan::spreading::{ArraySlice, SliceLoop};
@@ -199,7 +199,7 @@ impl<'c> Sliced<'c> {
         let again = (0..depth).any(|of| own.slice.follows.iter().flatten().all(|(own, _)| *own != of));
         let empty = || b.value("tensor.empty", &[], plain(t), &[]);
         let (whole, start) = match maker {
-            _ if !loops::reads(self.op, self.operands.len() + k) => (empty(), Start::Empty),
+            _ if !reads(self.op, self.operands.len() + k) => (empty(), Start::Empty),
             Some(("tensor.empty", _)) => (empty(), Start::Empty),
             Some(("linalg.fill", operands)) if again => {
                 let fill = b.named_structured("linalg.fill", &[operands[0], empty()], &[1, 1], plain(t));

@@ -11,7 +11,7 @@ use super::steps::{ArrayId, StepKind, Steps, Want, says_layout, with_layout};
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{callee, free_functions, symbol, terminators};
 use crate::buffers::operations::{ELEMENTWISE, is};
-use crate::choose::indexing_analysis::{SiteOperand, site};
+use crate::choose::indexing_analysis::{SiteOperand, reads, site};
 use crate::pass::options::PlanEntry;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{BlockRef, Type, ValueLike};
@@ -397,7 +397,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             let Some(made) = self.steps.array(*result) else { continue };
             let own = self.steps.wants.entry(ir::op_key(op)).or_default();
             own.retain(|(operand, _)| *operand != inputs + k);
-            let want = if loops::reads(op, inputs + k) { Want::As(made) } else { Want::Filled(made) };
+            let want = if reads(op, inputs + k) { Want::As(made) } else { Want::Filled(made) };
             own.push((inputs + k, want));
         }
     }

@@ -3,12 +3,13 @@
 //! All types are decided before anything changes.
 
 use super::copies::PlannedCopies;
-use super::loops::{self, has_loops};
+use super::loops::has_loops;
 use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_layout, with_tensor_layout};
 use super::walk::operations_of;
 use crate::analysis::functions::set_function_type;
 use crate::bufferize::prepare_bufferization::elementwise;
 use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::{PLANNED, reshaped};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use layout_plan::plan::LaidOut;
@@ -210,7 +211,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         for (k, result) in results.into_iter().enumerate() {
             let Some(t) = self.steps.array(result).and_then(|array| self.made.get(&array)) else { continue };
             let (held, start) = (result.r#type(), ir::operands(op)[inputs + k]);
-            let start = match loops::reads(op, inputs + k) {
+            let start = match reads(op, inputs + k) {
                 true => converted(start, *t),
                 false => Builder::before(op).value("tensor.empty", &[], *t, &[]),
             };

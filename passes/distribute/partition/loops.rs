@@ -5,16 +5,21 @@
 //! process has the whole second operand; with `k` sharded, each process has a part of every sum.
 //!
 //! A collapsed dimension has several loops: 64 × 32 elements collapsed to 2048 have `(i, k)`.
+//!
+//! The loops of structured operations and of slices are [`Loops`], by their maps. Other operations are listed here, as a
+//! process runs them on its part although their sizes, their padding or the rank of what they insert are known only in
+//! part: of a dimension that is not sharded it needs to know nothing.
 
 use super::grid::{Digits, ProcessDigit};
 use super::sharded::is_tensor;
 use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::choose::indexing_analysis::{self, kept, slice};
 use crate::pass::upstream;
-use layout_dialect::affine::exprs_of_map;
 use layout_ir::{self as ir, Op, Val};
+use melior::ir::Attribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{AffineMap, Attribute};
 use tensor_layout::expr::Expr;
+use tensor_layout::operations::Loops;
 
 /// The loops of each dimension of a tensor, the most significant first; empty for a dimension without loops, which each
 /// process needs whole.
@@ -53,7 +58,7 @@ impl<'c> LoopNest<'c> {
     pub fn of(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
         match ir::name(op) {
             "tensor.empty" | "tensor.splat" | "arith.constant" => along_result(op, sizes),
-            "tensor.extract_slice" => extract_slice(op, sizes),
+            "tensor.extract_slice" => nest_of(op, &slice(op, &|v| known(v, sizes))?, sizes),
             "tensor.insert_slice" => insert_slice(op, sizes),
             "tensor.expand_shape" => reshape(op, sizes, false),
             "tensor.collapse_shape" => reshape(op, sizes, true),
@@ -135,19 +140,6 @@ fn plain<'c>(sizes: Vec<i64>, operands: Vec<Option<DimLoops>>, results: Vec<DimL
     LoopNest { spreads: vec![true; sizes.len()], sizes, operands, results, outputs, combinations, alike: false }
 }
 
-/// The dimensions of the longer list that remain in the shorter one; the others have size 1.
-fn kept(longer: &[i64], shorter: &[i64]) -> Option<Vec<usize>> {
-    let mut kept = Vec::new();
-    for (dim, size) in longer.iter().enumerate() {
-        if shorter.get(kept.len()) == Some(size) {
-            kept.push(dim);
-        } else if *size != 1 {
-            return None;
-        }
-    }
-    (kept.len() == shorter.len()).then_some(kept)
-}
-
 /// For each dimension of a tensor of these sizes, whether a slice takes it whole.
 fn taken_whole(op: Op, of: &[i64]) -> Option<Vec<bool>> {
     let [offsets, sizes, strides] =
@@ -158,17 +150,33 @@ fn taken_whole(op: Op, of: &[i64]) -> Option<Vec<bool>> {
     })
 }
 
-fn extract_slice<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
-    let (source, result) = (sizes(ir::operands(op)[0])?, sizes(ir::result(op, 0))?);
-    let whole = taken_whole(op, &source)?;
-    let taken: Vec<i64> = ir::sizes(op, "static_sizes").into_iter().collect::<Option<_>>()?;
-    let kept = kept(&taken, &result)?;
-    let of_source =
-        (0..source.len()).map(|dim| kept.iter().position(|own| *own == dim && whole[dim]).into_iter().collect());
-    let of_result = (0..result.len()).map(|dim| if whole[kept[dim]] { vec![dim] } else { vec![] });
-    let mut operands = vec![None; ir::operands(op).len()];
-    operands[0] = Some(of_source.collect());
-    Some(plain(result.clone(), operands, vec![of_result.collect()]))
+/// The nest of loops whose arrays have these sizes. A dimension follows a loop if its index is that of the loop, in all of
+/// the dimension; the loops of any other index are not sharded.
+fn nest_of<'c>(op: Op<'c>, loops: &Loops, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
+    let mut spreads = vec![true; loops.sizes.len()];
+    let mut dims = |v: Val<'c>, index: &[Expr]| -> Option<DimLoops> {
+        let mut dims: DimLoops = Vec::with_capacity(index.len());
+        for (e, size) in index.iter().zip(sizes(v)?) {
+            dims.push(match e {
+                Expr::Var(own) if loops.sizes.get(*own) == Some(&size) && !dims.concat().contains(own) => vec![*own],
+                e => {
+                    loops.in_index(e).into_iter().for_each(|own| spreads[own] = false);
+                    Vec::new()
+                }
+            });
+        }
+        Some(dims)
+    };
+    let mut operands = Vec::with_capacity(loops.operands.len());
+    for (v, index) in ir::operands(op).into_iter().zip(&loops.operands) {
+        operands.push(match index.as_ref().filter(|_| is_tensor(v)) {
+            Some(index) => Some(dims(v, index)?),
+            None => None,
+        });
+    }
+    let results = ir::results(op).into_iter().zip(&loops.results).map(|(v, index)| dims(v, index));
+    let results = results.collect::<Option<_>>()?;
+    Some(LoopNest { spreads, ..plain(loops.sizes.clone(), operands, results) })
 }
 
 fn insert_slice<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
@@ -227,62 +235,22 @@ fn softmax<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Optio
 
 /// The loops of an operation of linalg.
 fn structured<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
-    let maps = ir::indexing_maps(op)?;
-    let all = ir::operands(op);
-    let results = ir::results(op);
-    let first_output = all.len().checked_sub(results.len())?;
-    let loops = maps.first()?.dim_count();
-    let mut known: Vec<Option<i64>> = vec![None; loops];
-    let mut spreads = vec![true; loops];
-    let mut operands = Vec::with_capacity(all.len());
-    for (v, map) in all.iter().zip(&maps) {
-        if !is_tensor(*v) {
-            operands.push(None);
-            continue;
-        }
-        let own = sizes(*v)?;
-        let mut dims: DimLoops = Vec::with_capacity(own.len());
-        for (dim, size) in own.iter().enumerate() {
-            match single_loop(*map, dim) {
-                Some(own) if !dims.concat().contains(&own) => {
-                    known[own] = Some(*size);
-                    dims.push(vec![own]);
-                }
-                _ => {
-                    loops_in(*map, dim, loops).into_iter().for_each(|own| spreads[own] = false);
-                    dims.push(Vec::new());
-                }
-            }
-        }
-        operands.push(Some(dims));
+    let loops = indexing_analysis::structured(op, &|v| known(v, sizes))?;
+    let mut nest = nest_of(op, &loops, sizes)?;
+    let results = nest.results.len();
+    let first_output = loops.operands.len().checked_sub(results)?;
+    nest.outputs = (first_output..loops.operands.len()).map(Some).collect();
+    nest.combinations = (0..results).map(|k| combination(op, k, results)).collect();
+    for (own, dims) in nest.combinations.iter().zip(&nest.results) {
+        let summed = (0..loops.sizes.len()).filter(|l| !dims.concat().contains(l));
+        summed.filter(|_| own.is_none()).for_each(|l| nest.spreads[l] = false);
     }
-    let sizes: Vec<i64> = known.iter().map(|size| size.unwrap_or(1)).collect();
-    known.iter().zip(&mut spreads).filter(|own| own.0.is_none()).for_each(|own| *own.1 = false);
-    let outputs: Vec<Option<usize>> = (0..results.len()).map(|k| Some(first_output + k)).collect();
-    let made: Vec<DimLoops> = operands[first_output..].iter().cloned().collect::<Option<_>>()?;
-    let combinations: Vec<_> = (0..results.len()).map(|k| combination(op, k, results.len())).collect();
-    for (own, dims) in combinations.iter().zip(&made) {
-        let summed = (0..loops).filter(|l| !dims.concat().contains(l));
-        summed.filter(|_| own.is_none()).for_each(|l| spreads[l] = false);
-    }
-    Some(LoopNest { sizes, spreads, operands, results: made, outputs, combinations, alike: false })
+    Some(nest)
 }
 
-/// The loop in a result of a map, if it is a single one.
-fn single_loop(map: AffineMap, dim: usize) -> Option<usize> {
-    match exprs_of_map(map)?.get(dim)? {
-        Expr::Var(own) => Some(*own),
-        _ => None,
-    }
-}
-
-/// The loops in a result of a map; all if unknown.
-fn loops_in(map: AffineMap, dim: usize, loops: usize) -> Vec<usize> {
-    let found = exprs_of_map(map).and_then(|all| all.get(dim).cloned());
-    let Some(found) = found else { return (0..loops).collect() };
-    let mut all = Vec::new();
-    found.for_each_var(&mut |own| all.push(own));
-    all
+/// The sizes of a tensor over all processes, of which its type may say a part already.
+fn known<'c>(v: Val<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<Vec<Option<i64>>> {
+    if is_tensor(v) { Some(sizes(v)?.into_iter().map(Some).collect()) } else { Some(Vec::new()) }
 }
 
 /// The combination of a result in the body of a structured operation.
