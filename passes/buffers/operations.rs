@@ -11,7 +11,7 @@ use std::ops::BitOr;
 
 /// A set of traits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traits(u16);
+pub struct Traits(u32);
 
 impl BitOr for Traits {
     type Output = Traits;
@@ -60,9 +60,14 @@ pub const CONTRACTS: Traits = Traits(1 << 13);
 pub const APPROXIMABLE: Traits = Traits(1 << 14);
 /// Divides integers: it traps if the divisor is 0, so that a vector of it needs code of its own.
 pub const DIVIDES: Traits = Traits(1 << 15);
+/// Runs its region once for each iteration.
+pub const LOOP: Traits = Traits(1 << 16);
+/// Runs its regions one operation after the other.
+pub const IN_ORDER: Traits = Traits(1 << 17);
 
 const NONE: Traits = Traits(0);
 const CONTROL: Traits = FORWARDS.and(BUFFERIZES);
+const REGIONS: Traits = CONTROL.and(IN_ORDER);
 const ARITH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE).and(NO_ACCESS);
 /// A machine has an instruction for it; other functions of `math` are library calls.
 const MATH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE);
@@ -79,6 +84,9 @@ pub const SAME_BYTES: &str = "builtin.unrealized_conversion_cast";
 #[rustfmt::skip]
 const OPERATIONS: &[(&str, Traits)] = &[
     ("affine.apply",                           NO_ACCESS),
+    ("affine.for",                             LOOP.and(IN_ORDER)),
+    ("affine.if",                              IN_ORDER),
+    ("affine.parallel",                        LOOP),
     ("arith.*",                                ARITH),
     ("arith.addf",                             ARITH.and(CONTRACTS)),
     ("arith.ceildivsi",                        ARITH.and(DIVIDES)),
@@ -112,7 +120,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("func.call",                              CONTROL.and(BOUNDARY)),
     // Bufferization does not know indirect calls.
     ("func.call_indirect",                     FORWARDS),
-    ("func.func",                              CONTROL),
+    ("func.func",                              REGIONS),
     ("func.return",                            CONTROL.and(BOUNDARY)),
     ("layout.await",                           BUFFERIZES),
     ("layout.convert",                         BUFFERIZES.and(READS)),
@@ -159,13 +167,14 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("memref.transpose",                       SHOWS.and(STRIDED)),
     ("memref.view",                            SHOWS),
     ("scf.condition",                          CONTROL.and(BOUNDARY)),
-    ("scf.execute_region",                     CONTROL),
-    ("scf.for",                                CONTROL.and(BOUNDARY)),
-    ("scf.forall",                             CONTROL.and(BOUNDARY)),
+    ("scf.execute_region",                     REGIONS),
+    ("scf.for",                                REGIONS.and(BOUNDARY).and(LOOP)),
+    ("scf.forall",                             CONTROL.and(BOUNDARY).and(LOOP)),
     ("scf.forall.in_parallel",                 CONTROL),
-    ("scf.if",                                 CONTROL),
-    ("scf.index_switch",                       CONTROL),
-    ("scf.while",                              CONTROL.and(BOUNDARY)),
+    ("scf.if",                                 REGIONS),
+    ("scf.index_switch",                       REGIONS),
+    ("scf.parallel",                           LOOP),
+    ("scf.while",                              REGIONS.and(BOUNDARY).and(LOOP)),
     ("scf.yield",                              CONTROL.and(BOUNDARY)),
     ("tensor.bitcast",                         BUFFERIZES.and(ELEMENTWISE)),
     ("tensor.cast",                            BUFFERIZES.and(VIEW)),

@@ -22,7 +22,7 @@
 //! element, and are written back unchanged.
 
 use crate::buffers::index::IndexVars;
-use crate::buffers::operations::{SAME_BUFFER, is};
+use crate::buffers::operations::{IN_ORDER, LOOP, SAME_BUFFER, is};
 use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::IntegerAttribute;
@@ -334,7 +334,5 @@ fn is_shared<'c>(b: Builder<'c>, base: Val<'c>) -> bool {
     };
     let outside = |op: Op<'c>| owner.is_none_or(|owner| ir::op_key(owner) != ir::op_key(op));
     let around = std::iter::successors(ir::parent(b.before), |op| ir::parent(*op));
-    around
-        .take_while(|op| outside(*op))
-        .any(|op| matches!(ir::name(op), "affine.parallel" | "scf.forall" | "scf.parallel"))
+    around.take_while(|op| outside(*op)).any(|op| is(ir::name(op), LOOP) && !is(ir::name(op), IN_ORDER))
 }

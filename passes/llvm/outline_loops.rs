@@ -18,6 +18,7 @@
 
 use crate::buffers::descriptors::{at_pointer, descriptor, number, pointer_type, position};
 use crate::buffers::index::constant_value;
+use crate::buffers::operations::{LOOP, is};
 use crate::pass::options::OutlineLoopsOptions;
 use crate::pass::steps::{Next, StepInput, StepResult};
 use crate::pass::upstream;
@@ -28,9 +29,6 @@ use melior::ir::attribute::{
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
-
-/// Loops, each of which may begin a nest.
-const LOOPS: [&str; 6] = ["affine.for", "affine.parallel", "scf.for", "scf.forall", "scf.parallel", "scf.while"];
 
 /// Operations that a nest must not contain.
 const NOT_INSIDE: [&str; 6] =
@@ -118,7 +116,7 @@ fn cut(function: Op) {
 /// Whether an operation is a loop, or becomes one.
 fn is_loop(op: Op) -> bool {
     let name = ir::name(op);
-    LOOPS.contains(&name) || (name.starts_with("linalg.") && !ir::blocks(op).is_empty())
+    is(name, LOOP) || (name.starts_with("linalg.") && !ir::blocks(op).is_empty())
 }
 
 fn may_be_inside(name: &str) -> bool {

@@ -4,13 +4,10 @@
 //! the last operation to the first, the rest reaches only to the next loop or conditional, as everything after it was
 //! moved before; from the first to the last it would be the whole rest of the block, each time.
 
+use crate::buffers::operations::{IN_ORDER, LOOP, is};
 use crate::pass::steps::{Next, StepInput, StepResult};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Op};
-
-/// The operations with a rewrite upstream. Terminators disappear with them.
-const LOWERED: [&str; 7] =
-    ["scf.execute_region", "scf.for", "scf.forall", "scf.if", "scf.index_switch", "scf.parallel", "scf.while"];
 
 /// Lowers all operations of `scf` below an operation for which upstream has a rewrite.
 pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
@@ -20,13 +17,14 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
     Ok(Next::Changed)
 }
 
-/// The operations to lower, from the last to the first of each block, with nested ones after their parent: upstream's
-/// rewrite of `scf.while` expects one block.
+/// The operations to lower: loops, and others that run regions; terminators disappear with them. From the last to the
+/// first of each block, with nested ones after their parent: upstream's rewrite of `scf.while` expects one block.
 fn backwards<'c>(root: Op<'c>) -> Vec<Op<'c>> {
     let (mut found, mut stack) = (Vec::new(), vec![root]);
     while let Some(op) = stack.pop() {
         stack.extend(ir::blocks(op).into_iter().flat_map(ir::operations));
-        if LOWERED.contains(&ir::name(op)) {
+        let name = ir::name(op);
+        if name.starts_with("scf.") && (is(name, LOOP) || is(name, IN_ORDER)) {
             found.push(op);
         }
     }

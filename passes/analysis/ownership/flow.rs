@@ -1,6 +1,6 @@
 //! The flow of buffers between operations: definitions, views, and values carried from block to block.
 
-use crate::buffers::operations::{SAME_BUFFER, SAME_BYTES, VIEW, is};
+use crate::buffers::operations::{IN_ORDER, SAME_BUFFER, SAME_BYTES, VIEW, is};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
 
@@ -23,7 +23,7 @@ pub fn made(op: Op) -> Option<Origin> {
         "bufferization.clone" | "func.call" | "func.call_indirect" | "memref.alloc" => Some(Origin::New),
         "memref.alloca" | "memref.get_global" => Some(Origin::Lent),
         "arith.select" | "memref.extract_strided_metadata" => Some(Origin::Shown),
-        "scf.execute_region" | "scf.for" | "scf.if" | "scf.index_switch" | "scf.while" => Some(Origin::Carried),
+        name if name.starts_with("scf.") && is(name, IN_ORDER) => Some(Origin::Carried),
         name if is(name, SAME_BUFFER) || is(name, VIEW) => Some(Origin::Shown),
         _ => None,
     }

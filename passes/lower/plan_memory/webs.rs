@@ -16,6 +16,7 @@
 
 use crate::analysis::functions::callee;
 use crate::analysis::ownership::{Owner, Release, owners};
+use crate::buffers::operations::{IN_ORDER, is};
 use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
 use crate::lower::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
@@ -23,18 +24,6 @@ use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::offsets::LiveRange;
 use tensor_layout::sets::DisjointSets;
-
-/// Operations that run their regions sequentially.
-const IN_ORDER: [&str; 8] = [
-    "affine.for",
-    "affine.if",
-    "func.func",
-    "scf.execute_region",
-    "scf.for",
-    "scf.if",
-    "scf.index_switch",
-    "scf.while",
-];
 
 /// The operations of a function in the order of the text.
 pub struct Text<'c> {
@@ -57,7 +46,7 @@ impl<'c> Text<'c> {
         let (mut ends, mut at_once): (Vec<usize>, _) = ((0..operations.len()).collect(), HashSet::new());
         let parent = |k: usize| ir::parent(operations[k]).map_or(0, |op| numbers[&ir::op_key(op)]);
         for k in 1..operations.len() {
-            if at_once.contains(&parent(k)) || !IN_ORDER.contains(&ir::name(operations[parent(k)])) {
+            if at_once.contains(&parent(k)) || !is(ir::name(operations[parent(k)]), IN_ORDER) {
                 at_once.insert(k);
             }
         }
