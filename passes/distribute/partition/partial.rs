@@ -7,6 +7,7 @@
 use super::exchange::Reduction;
 use super::loops::Combination;
 use super::made_again::{MadeAgain, is_zero};
+use crate::distribute::shard_to_mpi::reduction::{Numbers, REDUCTIONS};
 use crate::pass::upstream::FastMath;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::attribute::DenseI64ArrayAttribute;
@@ -16,24 +17,21 @@ use melior::ir::{Attribute, ValueLike};
 pub fn reduction(own: &Combination) -> Reduction {
     let element = ir::result(own.op, 0).r#type();
     let text = element.to_string();
-    // Element types of MPI's operations.
-    let (float, integer) = (matches!(&*text, "f32" | "f64"), matches!(&*text, "i8" | "i16" | "i32" | "i64"));
-    let kind = match ir::name(own.op) {
-        "arith.addf" if float => "sum",
-        "arith.mulf" if float => "product",
-        // `shard` does not define the sign of zero and the result for NaN.
-        "arith.maximumf" | "arith.maxnumf" if float && is_total(own) => "max",
-        "arith.minimumf" | "arith.minnumf" if float && is_total(own) => "min",
-        "arith.addi" if integer => "sum",
-        "arith.muli" if integer => "product",
-        "arith.maxsi" if integer => "max",
-        "arith.minsi" if integer => "min",
-        "arith.andi" if integer => "bitwise_and",
-        "arith.ori" if integer => "bitwise_or",
-        "arith.xori" if integer => "bitwise_xor",
-        _ => return Reduction::Gathered,
+    let name = match ir::name(own.op) {
+        "arith.maxnumf" => "arith.maximumf",
+        "arith.minnumf" => "arith.minimumf",
+        name => name,
     };
-    Reduction::Kind(kind)
+    // Element types of MPI's operations. `shard` does not define the sign of zero and the result for NaN.
+    let is_known = |word: &str, numbers: Numbers| match numbers {
+        Numbers::Integers => matches!(&*text, "i8" | "i16" | "i32" | "i64"),
+        Numbers::Floats => matches!(&*text, "f32" | "f64") && (!matches!(word, "max" | "min") || is_total(own)),
+        Numbers::Complex => false,
+    };
+    match REDUCTIONS.iter().find(|row| row.2 == name) {
+        Some((word, numbers, _)) if is_known(word, *numbers) => Reduction::Kind(word),
+        _ => Reduction::Gathered,
+    }
 }
 
 fn is_total(own: &Combination) -> bool {

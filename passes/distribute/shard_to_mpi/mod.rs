@@ -24,7 +24,7 @@ mod entry;
 mod exchange;
 mod grid;
 mod messages;
-mod reduction;
+pub mod reduction;
 mod tensors;
 
 use crate::pass::diagnostic::Diagnostic;

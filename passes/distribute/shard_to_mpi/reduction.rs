@@ -17,11 +17,31 @@ pub struct ElementReduction<'c> {
 
 /// The kind of a number type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+pub enum Numbers {
+    /// Integers of any width, and `index`.
     Integers,
+    /// Floats of any width.
     Floats,
+    /// Complex numbers.
     Complex,
 }
+
+/// The reductions of the dialect `shard`: word, kind of elements, and the operation of two elements.
+pub const REDUCTIONS: &[(&str, Numbers, &str)] = &[
+    ("sum", Numbers::Integers, "arith.addi"),
+    ("sum", Numbers::Floats, "arith.addf"),
+    ("sum", Numbers::Complex, "complex.add"),
+    ("product", Numbers::Integers, "arith.muli"),
+    ("product", Numbers::Floats, "arith.mulf"),
+    ("product", Numbers::Complex, "complex.mul"),
+    ("max", Numbers::Integers, "arith.maxsi"),
+    ("max", Numbers::Floats, "arith.maximumf"),
+    ("min", Numbers::Integers, "arith.minsi"),
+    ("min", Numbers::Floats, "arith.minimumf"),
+    ("bitwise_and", Numbers::Integers, "arith.andi"),
+    ("bitwise_or", Numbers::Integers, "arith.ori"),
+    ("bitwise_xor", Numbers::Integers, "arith.xori"),
+];
 
 fn numbers(t: Type) -> Option<Numbers> {
     let text = t.to_string();
@@ -43,22 +63,9 @@ impl<'c> ElementReduction<'c> {
         use Numbers::{Complex, Floats, Integers};
         let unknown = |t: Type| format!("expected elements that are numbers, found {t}");
         let (old, new) = (numbers(from).ok_or_else(|| unknown(from))?, numbers(to).ok_or_else(|| unknown(to))?);
-        let operation = match (word, new) {
-            ("sum" | "average", Integers) => "arith.addi",
-            ("sum" | "average", Floats) => "arith.addf",
-            ("sum", Complex) => "complex.add",
-            ("product", Integers) => "arith.muli",
-            ("product", Floats) => "arith.mulf",
-            ("product", Complex) => "complex.mul",
-            ("max", Integers) => "arith.maxsi",
-            ("max", Floats) => "arith.maximumf",
-            ("min", Integers) => "arith.minsi",
-            ("min", Floats) => "arith.minimumf",
-            ("bitwise_and", Integers) => "arith.andi",
-            ("bitwise_or", Integers) => "arith.ori",
-            ("bitwise_xor", Integers) => "arith.xori",
-            _ => return Err(format!("no reduction `{word}` of {to} is known")),
-        };
+        let combined = if word == "average" && new != Complex { "sum" } else { word };
+        let row = REDUCTIONS.iter().find(|row| (row.0, row.1) == (combined, new));
+        let &(.., operation) = row.ok_or_else(|| format!("no reduction `{word}` of {to} is known"))?;
         let bits = |t: Type| ir::bits(t).unwrap_or(64);
         let is_converted = from == to
             || match (old, new) {
