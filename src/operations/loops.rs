@@ -133,7 +133,7 @@ impl Loops {
     fn start(&mut self, (operand, dim): (usize, usize), held: usize, last: i64, factor: i64) {
         let start = Expr::Var(self.sizes.len() + self.offsets.len()).times(factor);
         let index = self.operands.get_mut(operand).and_then(|index| index.as_mut()?.get_mut(dim));
-        if let Some(e) = index.filter(|_| last > 0) {
+        if let Some(e) = index {
             *e = std::mem::replace(e, Expr::Const(0)) + start;
             self.offsets.push((Some(held), Interval::new(0, last)));
         }

@@ -10,8 +10,8 @@ use crate::text::Error;
 use std::collections::BTreeMap;
 
 /// Equates each index with its expressions over the loops. Unknown if an expression is no sum of quotients and
-/// remainders.
-pub fn related(loops: &Loops, s: &Sides) -> Equations {
+/// remainders. An offset outside of its interval is clamped into it, or nothing is related.
+pub fn related(loops: &Loops, is_clamped: bool, s: &Sides) -> Equations {
     let mut r = s.relation();
     let Sides { operand, result, .. } = *s;
     if loops.offsets.iter().any(|(k, _)| *k == Some(operand)) {
@@ -25,7 +25,7 @@ pub fn related(loops: &Loops, s: &Sides) -> Equations {
     let mut form = Form::new(&domain);
     let own: Vec<usize> = loops.sizes.iter().map(|n| r.unknown(0, n - 1)).collect();
     let offsets = loops.offsets.iter().map(|(operand, i)| match operand {
-        Some(operand) => r.run_time((i.lo, i.hi), *operand, Vec::new(), false),
+        Some(operand) => r.run_time((i.lo, i.hi), *operand, Vec::new(), is_clamped),
         None => r.unknown(i.lo, i.hi),
     });
     let unknowns: Vec<usize> = own.into_iter().chain(offsets.collect::<Vec<_>>()).collect();

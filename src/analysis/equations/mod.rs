@@ -135,6 +135,7 @@ impl<'a> Application<'a> {
         let Some([ins, outs]) = &self.sizes else { return none };
         let s = &Sides { ins, outs, operand, result, direction };
         match self.operation {
+            Operation::DynamicUpdateSlice if operand == 0 => slices::kept(&s.ins[0], &s.ins[1]),
             // An initial value is read for every element, also where nothing is reduced.
             Operation::Reduce { .. } if operand >= s.ins.len() / 2 => Ok(s.relation().into()),
             Operation::Elementwise
@@ -146,9 +147,11 @@ impl<'a> Application<'a> {
             | Operation::Concatenate { .. }
             | Operation::Dot { .. }
             | Operation::Slice { .. }
+            | Operation::DynamicSlice { .. }
+            | Operation::DynamicUpdateSlice
             | Operation::Loops(_) => {
                 match self.loops.get_or_init(|| self.operation.loops(&self.operands, &self.results)) {
-                    Some(loops) => loops::related(loops, s),
+                    Some(loops) => loops::related(loops, !matches!(self.operation, Operation::Loops(_)), s),
                     None => unknown("the dimensions of its arrays do not match"),
                 }
             }
@@ -160,8 +163,6 @@ impl<'a> Application<'a> {
             }
             Operation::Pad { low, interior, .. } => slices::pad(low, interior, s),
             Operation::InsertSlice { starts, strides } => slices::insert_slice(starts, strides, s),
-            Operation::DynamicSlice { sizes } => slices::dynamic_slice(sizes, s),
-            Operation::DynamicUpdateSlice => slices::dynamic_update_slice(s),
             Operation::ReduceWindow { window } => windows::reduce_window(window, s),
             Operation::Convolution(c) => windows::convolution(c, s),
             Operation::Gather(g) => gather::gather(g, s),

@@ -32,24 +32,6 @@ pub fn insert_slice(starts: &[i64], strides: &[i64], s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// `in[k] = start[k] + out[k]`, where `start[k]` is the value of operand `1 + k`, clamped into the data.
-pub fn dynamic_slice(sizes: &[i64], s: &Sides) -> Equations {
-    let mut r = s.relation();
-    if s.operand == 0 {
-        for (k, (n, part)) in s.input().iter().zip(sizes).enumerate() {
-            let start = r.run_time((0, n - part), 1 + k, Vec::new(), true);
-            r.equation(vec![(r.out(k), 1), (start, 1), (r.input(k), -1)], 0)?;
-        }
-    }
-    Ok(r.into())
-}
-
-/// `out[k] = start[k] + in[k]` for the update, where `start[k]` is the value of operand `2 + k`; the data are read
-/// everywhere else.
-pub fn dynamic_update_slice(s: &Sides) -> Equations {
-    updated(s.operand, &s.ins[0], &s.ins[1])
-}
-
 /// The indices of a tensor without an element of `data`, which starts at `low` and advances in `steps`: data in all
 /// dimensions before `k`, but not in dimension `k`.
 fn padding(
@@ -98,38 +80,23 @@ fn padding(
     Ok(Related::By(found))
 }
 
-/// The equations of the data, the update or a start when the update is written into the data.
-fn updated(operand: usize, data: &[i64], update: &[i64]) -> Equations {
-    let room = |k: usize| (0, data[k] - update[k]);
-    let start = |r: &mut Relation, k: usize| r.run_time(room(k), 2 + k, Vec::new(), true);
-    match operand {
-        0 => {
-            // Outside: inside in all dimensions before `k`, and before or after the update in dimension `k`.
-            let mut found = Vec::new();
-            let mut before = Relation::new(data, data);
-            (0..data.len()).try_for_each(|k| before.link(k, k))?;
-            for (k, (n, part)) in data.iter().zip(update).enumerate() {
-                let from = |r: &mut Relation, lo, hi| {
-                    let start = start(r, k);
-                    r.within(vec![(r.out(k), 1), (start, -1)], lo, hi)
-                };
-                for (lo, hi) in [(-n, -1), (*part, *n)] {
-                    let mut r = before.clone();
-                    from(&mut r, lo, hi)?;
-                    found.push(r);
-                }
-                from(&mut before, 0, part - 1)?;
-            }
-            Ok(Related::By(found))
+/// The elements of data that are left where an update is written into them, `out[k] = in[k]`: inside of it in all
+/// dimensions before `k`, and before or after it in dimension `k`. Operand `2 + k` holds its start.
+pub fn kept(data: &[i64], update: &[i64]) -> Equations {
+    let mut found = Vec::new();
+    let mut before = Relation::new(data, data);
+    (0..data.len()).try_for_each(|k| before.link(k, k))?;
+    for (k, (n, part)) in data.iter().zip(update).enumerate() {
+        let from = |r: &mut Relation, lo, hi| {
+            let start = r.run_time((0, n - part), 2 + k, Vec::new(), true);
+            r.within(vec![(r.out(k), 1), (start, -1)], lo, hi)
+        };
+        for (lo, hi) in [(-n, -1), (*part, *n)] {
+            let mut r = before.clone();
+            from(&mut r, lo, hi)?;
+            found.push(r);
         }
-        1 => {
-            let mut r = Relation::new(data, update);
-            for k in 0..data.len() {
-                let start = start(&mut r, k);
-                r.equation(vec![(r.input(k), 1), (start, 1), (r.out(k), -1)], 0)?;
-            }
-            Ok(Related::By(vec![r]))
-        }
-        _ => Ok(Related::By(vec![Relation::new(data, &[])])),
+        from(&mut before, 0, part - 1)?;
     }
+    Ok(Related::By(found))
 }

@@ -197,9 +197,9 @@ fn summed(e: &Expr, divisor: i64, loops: &Loops, cuttable: &mut [bool]) -> Index
                 continue;
             }
             Some(of) if !made(of) => {
-                let position = || match loops.offsets.get(of.checked_sub(loops.sizes.len())?)? {
-                    (None, within) => Some(within.hi),
-                    _ => None,
+                let position = || {
+                    let (held, within) = loops.offsets.get(of.checked_sub(loops.sizes.len())?)?;
+                    (held.is_none() || within.hi == 0).then_some(within.hi)
                 };
                 inner.extend(cuttable.get(of).map(|_| of));
                 let last = loops.sizes.get(of).map(|size| (size - 1).max(0)).or_else(position);
