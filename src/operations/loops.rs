@@ -222,28 +222,28 @@ fn convolved(c: &Convolution, operands: &[&Array], results: &[&Array]) -> Option
     Some(Loops::new(all, vec![read, weight], vec![made]))
 }
 
-/// The loops of a gather: the dimensions of the result, those of the data that blocks lack, then the entries of an index. A
-/// block starts at a place that the indices hold.
+/// The loops of a gather: the dimensions of the result, then the entries of an index. A block starts at a place that the
+/// indices hold.
 fn gathered(g: &Gather, operands: &[&Array], results: &[&Array]) -> Option<Loops> {
     let ([data, indices], [result]) = (operands, results) else { return None };
     let (from, table) = (sizes(data), sizes(indices));
     let outside = without(result.dims.len(), &[&g.offset_dims]);
     let rows = without(table.len(), &[&[g.index_vector_dim]]);
     let inside = without(from.len(), &[&g.collapsed_slice_dims, &g.operand_batching_dims]);
+    let of_row = |row: usize| rows.iter().position(|own| *own == row).and_then(|k| outside.get(k)).copied();
     let mut loops = Loops::new(sizes(result), Vec::new(), vec![each(result.dims.len())]);
-    let mut own = |size: i64| {
-        loops.sizes.push(size);
-        loops.sizes.len() - 1
+    let entry = loops.sizes.len();
+    loops.sizes.extend(table.get(g.index_vector_dim));
+    let looked_up = (0..table.len()).map(|dim| Expr::Var(of_row(dim).unwrap_or(entry))).collect();
+    let block = |dim: usize| match g.operand_batching_dims.iter().position(|own| *own == dim) {
+        Some(k) => of_row(g.start_indices_batching_dims[k]),
+        None => inside.iter().position(|own| *own == dim).and_then(|k| g.offset_dims.get(k)).copied(),
     };
-    let block = |dim: usize| inside.iter().position(|own| *own == dim).and_then(|k| g.offset_dims.get(k)).copied();
-    let read: Vec<usize> = (0..from.len()).map(|dim| block(dim).unwrap_or_else(|| own(from[dim]))).collect();
-    let row = |dim: usize| rows.iter().position(|own| *own == dim).and_then(|k| outside.get(k)).copied();
-    let looked_up: Vec<usize> = (0..table.len()).map(|dim| row(dim).unwrap_or_else(|| own(table[dim]))).collect();
-    loops.operands = vec![Some(along(&read)), Some(along(&looked_up))];
-    for (dim, (whole, part)) in from.iter().zip(&g.slice_sizes).enumerate() {
-        if g.start_index_map.contains(&dim) || part < whole && inside.contains(&dim) {
-            loops.start((0, dim), 1, *whole, 1);
-        }
+    let read = (0..from.len()).map(|dim| block(dim).map_or(Expr::Const(0), Expr::Var)).collect();
+    loops.operands = vec![Some(read), Some(looked_up)];
+    for dim in &g.start_index_map {
+        let part = g.slice_sizes.get(*dim).copied().unwrap_or(1).max(1);
+        loops.start((0, *dim), 1, from[*dim].saturating_sub(part), 1);
     }
     Some(loops)
 }
