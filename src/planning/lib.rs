@@ -46,9 +46,10 @@
 //!
 //! | room | content | uses |
 //! |---|---|---|
+//! | `random` | pseudorandom numbers | |
 //! | [`scheduling`] | orders of tasks with few live bytes | |
-//! | [`memory`] | the buffers of a program, their live ranges, the peak, and orders with a lower one | `scheduling` |
-//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | |
+//! | [`memory`] | the buffers of a program, their live ranges, the peak, and orders with a lower one | `random`, `scheduling` |
+//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `random` |
 //! | [`plan`] | layouts for all values of a program | `solver` |
 //! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `plan`, `solver` |
 //!
@@ -60,6 +61,7 @@
 
 pub mod memory;
 pub mod plan;
+mod random;
 pub mod scheduling;
 pub mod solver;
 pub mod spreading;

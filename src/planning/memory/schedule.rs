@@ -10,6 +10,7 @@ use super::live::{MemoryUse, first_most, frames};
 use super::names::Leaf;
 use super::runs::{RunsAs, called, until};
 use super::tasks::{OutputMemory, Tasks};
+use crate::random::Random;
 use crate::scheduling::{MOST_STEPS, TaskGraph, least_peak};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Computation, Instruction, Module};
@@ -47,11 +48,7 @@ impl Schedule {
             }
             None => Schedule::searched(module).map(|(orders, bounds)| (orders, Some(bounds)))?,
         };
-        let text = MemoryUse::of(module)?;
-        let peaks = |used: &MemoryUse| -> BTreeMap<u8, i64> {
-            used.spaces.iter().map(|(space, own)| (*space, own.peak)).collect()
-        };
-        let mut least = (peaks(&text), BTreeMap::new());
+        let mut best = Best::of_text(module)?;
         let mut temporaries: BTreeMap<u8, i64> = BTreeMap::new();
         for orders in orders {
             let used = MemoryUse::of(&Schedule::of_orders(orders.clone()).apply(module)?)?;
@@ -59,14 +56,15 @@ impl Schedule {
                 let least = temporaries.entry(*space).or_insert(i64::MAX);
                 *least = own.temporaries.min(*least);
             }
-            let own = peaks(&used);
-            let is_no_higher = |(space, peak): (&u8, &i64)| text.spaces.get(space).is_some_and(|own| *peak <= own.peak);
-            if own.iter().all(is_no_higher) && own < least.0 {
-                least = (own, orders);
+            let peaks = space_peaks(&used);
+            if best.allows(&peaks) && peaks < best.peaks {
+                (best.peaks, best.orders) = (peaks, orders);
             }
         }
         // The least of all orders is the bound.
-        Ok(Schedule { orders: least.1, bounds: bounds.unwrap_or(temporaries) })
+        let bounds = bounds.unwrap_or(temporaries);
+        best.descend(&bounds)?;
+        Ok(Schedule { orders: best.orders, bounds })
     }
 
     /// The orders of two searches, and a lower bound on the temporaries of all orders: which temporaries fit into the
@@ -201,18 +199,12 @@ const MOST_LISTED: usize = 64;
 /// As [`Schedule::least_memory`].
 fn every_order(module: &Module) -> Result<Option<Vec<Vec<usize>>>, Error> {
     let (frames, computation) = (frames(module), &module.computations[module.entry]);
-    let [frame] = frames.iter().copied().collect::<Vec<_>>()[..] else { return Ok(None) };
     let n = computation.instructions.len();
-    if n > MOST_LISTED {
+    if frames.len() > 1 || n > MOST_LISTED {
         return Ok(None);
     }
-    let outputs = OutputMemory::Reserved;
-    let buffers = Ordering::as_it_is(module, outputs)?.buffers;
-    let effects = module.effects();
-    let tasks = Tasks { module, frame, frames: &buffers, effects: &effects, outputs };
-    let (_, pairs) = tasks.graphs(&|_, _| BTreeMap::new())?;
     let (mut before, mut after) = (vec![0; n], vec![Vec::new(); n]);
-    for (first, then) in pairs {
+    for (first, then) in dependences(module)? {
         before[then] += 1;
         after[first].push(then);
     }
@@ -251,6 +243,97 @@ fn is_better(new: &[BTreeMap<u8, i64>], old: &[BTreeMap<u8, i64>], space: u8) ->
     let all = || new.iter().zip(old);
     let higher = |(new, old): (&BTreeMap<u8, i64>, &BTreeMap<u8, i64>)| new.iter().any(|(k, own)| *own > of(old, k));
     !all().any(higher) && all().any(|(new, old)| of(new, &space) < of(old, &space))
+}
+
+/// The orders that are counted around one that is not known to be the least, and those around each start.
+const MOST_MOVES: usize = 4000;
+const MOVES_OF_START: usize = 500;
+
+/// The best orders of a module so far.
+struct Best<'m> {
+    module: &'m Module,
+    /// The peak of each memory in the order of the text, and in these orders.
+    text: BTreeMap<u8, i64>,
+    peaks: BTreeMap<u8, i64>,
+    orders: Orders,
+}
+
+impl Best<'_> {
+    fn of_text(module: &Module) -> Result<Best<'_>, Error> {
+        let text = space_peaks(&MemoryUse::of(module)?);
+        Ok(Best { module, peaks: text.clone(), text, orders: Orders::new() })
+    }
+
+    /// Whether no peak is higher than in the order of the text.
+    fn allows(&self, peaks: &BTreeMap<u8, i64>) -> bool {
+        peaks.iter().all(|(space, peak)| self.text.get(space).is_some_and(|text| peak <= text))
+    }
+
+    /// Moves single instructions of an entry of few, while the peaks do not rise and the least ones are above their
+    /// bounds: from the best order first, then from random ones.
+    fn descend(&mut self, bounds: &BTreeMap<u8, i64>) -> Result<(), Error> {
+        let (entry, start) = (self.module.entry, Schedule::of_orders(self.orders.clone()).apply(self.module)?);
+        let n = start.computations[entry].instructions.len();
+        if n > MOST_LISTED {
+            return Ok(());
+        }
+        let (mut before, mut after) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+        for (first, then) in dependences(&start)? {
+            before[then].push(first);
+            after[first].push(then);
+        }
+        let mut random = Random::new(0);
+        let mut moved = |order: &[usize]| {
+            let mut moved = order.to_vec();
+            let task = moved.remove(random.below(n));
+            let first = moved.iter().rposition(|own| before[task].contains(own)).map_or(0, |at| at + 1);
+            let last = moved.iter().position(|own| after[task].contains(own)).unwrap_or(n - 1);
+            moved.insert(first + random.below(last - first + 1), task);
+            moved
+        };
+        let mut best: Vec<usize> = (0..n).collect();
+        let (mut order, mut peaks) = (best.clone(), self.peaks.clone());
+        let mut ordered = start.clone();
+        let is_least = |used: &MemoryUse| {
+            used.spaces.iter().all(|(space, own)| bounds.get(space).is_some_and(|bound| own.temporaries <= *bound))
+        };
+        let mut is_done = is_least(&MemoryUse::of(&start)?);
+        for number in 1..=MOST_MOVES {
+            if is_done {
+                break;
+            }
+            let is_start = number % MOVES_OF_START == 0;
+            let other = if is_start { (0..4 * n).fold(order.clone(), |order, _| moved(&order)) } else { moved(&order) };
+            ordered.computations[entry] = reordered(&start.computations[entry], &other);
+            let used = MemoryUse::of(&ordered)?;
+            let found = space_peaks(&used);
+            if found <= peaks || is_start {
+                (order, peaks) = (other, found);
+            }
+            if peaks < self.peaks && self.allows(&peaks) {
+                (best, self.peaks, is_done) = (order.clone(), peaks.clone(), is_least(&used));
+            }
+        }
+        let text = self.orders.remove(&entry).unwrap_or_else(|| (0..n).collect());
+        let order: Vec<usize> = best.iter().map(|at| text[*at]).collect();
+        if !order.is_sorted() {
+            self.orders.insert(entry, order);
+        }
+        Ok(())
+    }
+}
+
+/// The pairs of instructions of the entry of which the first must run before the second.
+fn dependences(module: &Module) -> Result<Vec<(usize, usize)>, Error> {
+    let (frame, effects, outputs) = ((module.entry, RunsAs::Entry), module.effects(), OutputMemory::Reserved);
+    let buffers = Ordering::as_it_is(module, outputs)?.buffers;
+    let tasks = Tasks { module, frame, frames: &buffers, effects: &effects, outputs };
+    Ok(tasks.graphs(&|_, _| BTreeMap::new())?.1)
+}
+
+/// The peak of each memory.
+fn space_peaks(used: &MemoryUse) -> BTreeMap<u8, i64> {
+    used.spaces.iter().map(|(space, own)| (*space, own.peak)).collect()
 }
 
 /// Checks that an order has each instruction once, after its dependences.

@@ -13,6 +13,7 @@ use super::model::WorkingNetwork;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, plus};
 use super::rooms::Rooms;
+use crate::random::Random;
 
 /// The limits on entries of the largest table of a block, and of all its tables.
 const BLOCK_TABLE: u64 = 1 << 13;
@@ -20,33 +21,6 @@ const BLOCK_TABLES: u64 = 1 << 15;
 
 /// The number of moves in one round of cooling.
 const ROUND: u64 = 2000;
-
-/// A pseudorandom sequence (xorshift*), the same on each machine.
-#[derive(Clone)]
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
-    }
-
-    /// A number below `end`, which is above 0.
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    /// A number from 0 to 1.
-    fn unit(&mut self) -> f64 {
-        self.next() as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// The excess and the cost of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
