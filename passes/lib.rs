@@ -72,11 +72,7 @@ mod vectorize;
 pub use choose::indexing_analysis;
 pub use lower::memref_form::MemRefForm;
 pub use pass::diagnostic::{Diagnostic, Severity};
-pub use pass::options::{
-    Arena, ConvertToLlvmOptions, ExpandDmaOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions,
-    Padding, Parallel, PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions,
-    ShortenInterfacesOptions, Target,
-};
+pub use pass::options::*;
 pub use pipelines::{PipelineOptions, add_passes};
 pub use registry::Pass;
 // For the other crates of this project alone.

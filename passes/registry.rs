@@ -4,10 +4,7 @@
 use crate::bufferize::{deallocate, lower_bufferization};
 use crate::llvm::{convert_to_llvm, expand_floats};
 use crate::lower::inline_calls;
-use crate::pass::options::{
-    ConvertToLlvmOptions, ExpandDmaOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions,
-    PlanOptions, RemoveConversionsOptions, ShortenInterfacesOptions, words,
-};
+use crate::pass::options::*;
 use crate::pass::steps::{StepInput, StepResult};
 use crate::pass::upstream;
 use layout_ir::Rewriter;
