@@ -492,7 +492,7 @@ fn every_notation_says_the_same() {
     choices::check(cases, seed, random, test);
     // Each notation can express many of them.
     let said = said.borrow();
-    for (name, percent) in [
+    let shares = [
         ("tiled", 45),
         ("tensor-layout", 60),
         ("affine-map", 90),
@@ -505,7 +505,9 @@ fn every_notation_says_the_same() {
         ("jax", 45),
         ("sharding", 45),
         ("shardy", 45),
-    ] {
+    ];
+    assert_eq!(shares.map(|(name, _)| name), Notation::NAMES, "each notation has a share");
+    for (name, percent) in shares {
         assert!(said.get(name).is_some_and(|count| count * 100 >= cases * percent), "{name}: {said:?}");
     }
 }
