@@ -215,7 +215,8 @@ impl Place {
     fn example(&self, name: &str) -> String {
         let folder = self.0.root.join("test/docs/Inputs");
         let file = format!("{name}.mlir");
-        let text = fs::read_to_string(folder.join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        let text = fs::read_to_string(folder.join(&file))
+            .unwrap_or_else(|e| panic!("test/docs/Inputs/{file}, the example of {name}: {e}"));
         let (commands, input): (Vec<&str>, Vec<&str>) =
             text.lines().partition(|line| line.starts_with("// layout-opt "));
         assert!(!commands.is_empty(), "{file} says no command");
