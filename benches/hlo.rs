@@ -1,5 +1,5 @@
-//! Reading, importing and analysing HLO: the largest model of the corpus, beside stock `mlir-opt` on a file of the same
-//! size in the same run, and synthetic modules, whose time should grow in proportion to their instructions.
+//! Reading, importing and analysing HLO: the largest model of the corpus, beside upstream's `mlir-opt` on a file of the
+//! same size in the same run, and synthetic modules, whose time should grow in proportion to their instructions.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -131,10 +131,10 @@ fn main() {
         assert!(status.success());
     };
     let translate = Path::new(env!("CARGO_BIN_EXE_layout-translate"));
-    let stock = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/mlir-opt");
+    let upstream = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/mlir-opt");
     let ours = median(|| process(translate, &[Path::new("--import-hlo"), &file]));
-    let theirs = median(|| process(&stock, &[&other]));
-    let empty = median(|| process(&stock, &[Path::new("/dev/null")]));
+    let theirs = median(|| process(&upstream, &[&other]));
+    let empty = median(|| process(&upstream, &[Path::new("/dev/null")]));
     std::fs::remove_file(&other).expect("the temporary file");
     let name = file.file_name().unwrap_or_default().display();
     println!("{name}, {} bytes, whole processes, medians of 9:", text.len());

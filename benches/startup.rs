@@ -1,4 +1,4 @@
-//! The start time of `layout-opt`, beside stock `mlir-opt` in the same run: whole processes on an empty module, in
+//! The start time of `layout-opt`, beside upstream's `mlir-opt` in the same run: whole processes on an empty module, in
 //! alternation, so that both see the same machine.
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -16,9 +16,9 @@ fn run(program: &Path) -> Duration {
 
 fn start(c: &mut Criterion) {
     let ours = Path::new(env!("CARGO_BIN_EXE_layout-opt"));
-    let stock = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/mlir-opt");
+    let upstream = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/mlir-opt");
     let rounds = 40;
-    let (mut a, mut b): (Vec<_>, Vec<_>) = (0..rounds).map(|_| (run(ours), run(&stock))).unzip();
+    let (mut a, mut b): (Vec<_>, Vec<_>) = (0..rounds).map(|_| (run(ours), run(&upstream))).unzip();
     a.sort();
     b.sort();
     let median = rounds / 2;
@@ -33,7 +33,7 @@ fn start(c: &mut Criterion) {
     let mut group = c.benchmark_group("start-up");
     group.sample_size(20);
     group.bench_function("layout-opt", |b| b.iter(|| run(ours)));
-    group.bench_function("mlir-opt", |b| b.iter(|| run(&stock)));
+    group.bench_function("mlir-opt", |b| b.iter(|| run(&upstream)));
 }
 
 criterion_group!(benches, start);

@@ -238,8 +238,8 @@ impl Suite {
         in_order(&lowered, LOWERED)
     }
 
-    /// The package's plugin in a compiler that links the library, before and after its registration, and in stock
-    /// `mlir-opt`.
+    /// The package's plugin in a compiler that links the library, before and after its registration, and in
+    /// upstream's `mlir-opt`.
     fn plugin_shares_the_library(&self) -> Result<(), Failed> {
         let plugin = fs::read_to_string(self.folder.join("tests/plugin.txt"))?;
         self.host(&["plugin", &plugin])?;

@@ -5,7 +5,7 @@
 #
 # RUN lines are for bash, with `set -o pipefail`; lit joins them with `&&`. Inside a loop, `|| exit 1` ends the test where
 # a command fails. Beside lit's own substitutions (%s, %S, %t) there are %{plugin}, the dialect and its passes as a plugin
-# of stock mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing. Where Open MPI is
+# of upstream's mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing. Where Open MPI is
 # installed, tests that say `REQUIRES: mpi` run, with %{mpirun}, which starts as many processes as its first argument says,
 # and %{mpi}, its library. %{sample} prints those of its arguments that run: all, or the sample that
 # LAYOUT_SAMPLE=SEED/SHARE asks for. %{programs} are the files of passes/ and run/ that run/verified.test and

@@ -7,7 +7,7 @@
 //! lowering keeps its own discipline: upstream's passes do not know loops made of branches.
 
 use crate::analysis::functions::{callee, symbol};
-use crate::analysis::ownership::{self, AUTOMATIC, KEEP};
+use crate::analysis::ownership::{self, AUTOMATIC, COPIES_WITH_TAIL, KEEP};
 use crate::bufferize::branches::loop_of_branches;
 use crate::buffers::views::tensor_layout;
 use crate::pass::diagnostic::Diagnostic;
@@ -35,7 +35,7 @@ pub fn mark(function: Op) {
     }
     match (by_hand, has_tails) {
         (true, _) => ir::edit(function).set_attribute(BY_HAND, unit),
-        (false, true) => ir::edit(function).set_attribute(AUTOMATIC, unit),
+        (false, true) => ir::edit(function).set_attribute(COPIES_WITH_TAIL, unit),
         (false, false) => {}
     }
 }
@@ -64,10 +64,10 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
     }
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
-    let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
+    let frees_itself = ir::edit(function).remove_attribute(BY_HAND).is_ok();
     // Only a function with tails has this mark.
-    let _ = ir::edit(function).remove_attribute(AUTOMATIC);
-    if (!caller_frees || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
+    let _ = ir::edit(function).remove_attribute(COPIES_WITH_TAIL);
+    if (!frees_itself || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
         if let Some(branch) = loop_of_branches(function) {
             let message = format!(
                 "'{}' op leads back to a block before it, and so the buffers of '{name}' op cannot be freed: expected \

@@ -1,8 +1,8 @@
 //! Lowers `tensor.pad`, `tensor.generate` and `tensor.concat` of tensors with layouts: to elements computed from their
 //! index, and insertions.
 //!
-//! Stock bufferization gives the padded tensor the memory space of the source, whatever its type, and so the layout
-//! of the source. Here an empty tensor of the written type is filled, and the source is inserted into it.
+//! Upstream's bufferization gives the padded tensor the memory space of the source, whatever its type, and so the
+//! layout of the source. Here an empty tensor of the written type is filled, and the source is inserted into it.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};

@@ -1,13 +1,13 @@
-//! `layout-prepare-bufferization`: prepares tensors with tiled layouts for stock bufferization.
+//! `layout-prepare-bufferization`: prepares tensors with tiled layouts for upstream's bufferization.
 //!
-//! Stock bufferization drops a tensor's encoding, unless an option makes it the memory space of the buffer. So
+//! Upstream's bufferization drops a tensor's encoding, unless an option makes it the memory space of the buffer. So
 //! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout, or with `layout.await` an asynchronous
 //!   copy, see `async_copies`;
-//! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
-//!   encoding of results, and lets an operation overwrite its operand: a chain of them is then one alias set, and
+//! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (upstream's pass loses
+//!   the encoding of results, and lets an operation overwrite its operand: a chain of them is then one alias set, and
 //!   bufferization takes time cubic in its length), and a bitcast joins the one that computes its operand;
 //!   `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion;
@@ -19,7 +19,7 @@
 //! - reshapes, transposes, packings and conversions that leave every element at its byte share the buffer of their
 //!   operand, see `same_bytes`, and tensors that a loop inserts are computed in their destination, see `destinations`;
 //! - slices and insertions with ambiguous dropped dimensions keep all of them, see `rank_reduction`;
-//! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the stock analysis knows;
+//! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which upstream's analysis knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: a buffer that bufferization allocates
@@ -40,7 +40,7 @@ use crate::bufferize::rank_reduction::name_dimensions;
 use crate::bufferize::switches::{self, as_branches};
 use crate::bufferize::{branches, deallocate, destinations};
 use crate::buffers::async_copies::{is_async, start};
-use crate::buffers::lowered::{AnyLayout, Lowered};
+use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, VIEW, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
@@ -507,7 +507,7 @@ fn unsupported(op: Op) -> Option<&'static str> {
 fn not_lowered<'c>(t: Type<'c>, location: Location<'c>, axes: &Axes) -> Option<String> {
     let shaped = ir::tensor(t)?;
     let layout = AnyLayout::of(shaped.layout?)?;
-    Lowered::new(location, &Shaped { layout: None, ..shaped }, &layout, axes, Form::Strided).err()
+    LoweredMemRef::new(location, &Shaped { layout: None, ..shaped }, &layout, axes, Form::Strided).err()
 }
 
 fn is_tensor(v: Val) -> bool {

@@ -200,7 +200,7 @@ impl<'c> IndexVars<'c> {
     /// A variable for a value, with all known facts.
     fn as_variable(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
-        let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
+        let interval = self.narrowed_by_range_inference(v, interval.unwrap_or(Interval::ALL), budget);
         let e = self.var(v, interval);
         let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
         // The intervals already contain constant bounds.
@@ -312,7 +312,7 @@ impl<'c> IndexVars<'c> {
     }
 
     /// An interval, narrowed by upstream's range inference from the operands' intervals.
-    fn upstream(&mut self, v: Val<'c>, interval: Interval, budget: &mut usize) -> Interval {
+    fn narrowed_by_range_inference(&mut self, v: Val<'c>, interval: Interval, budget: &mut usize) -> Interval {
         // MLIR 22 infers wrong bounds for a map with a remainder: [11, 14] for `i mod 16`, i in [14, 27].
         // test/upstream/range-of-mod.mlir fails once that is fixed.
         let wrong = |op| matches!(ir::name(op), "affine.apply" | "affine.min" | "affine.max");

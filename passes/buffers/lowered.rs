@@ -4,15 +4,15 @@
 //! part, grouped by logical dimension: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of
 //! the same bytes has them in memory order: `memref<2x3x2x2xf32>`. Buffers are allocated in their physical type; the
 //! strided one is its transpose. If an allocation has more than the type shows (tail padding, metadata), or
-//! a size that only the type's leading dimensions carry, it is one row. See [`Parts`] and [`Packing`].
+//! a size that only the type's leading dimensions carry, it has one dimension. See [`Parts`] and [`ElementEncoding`].
 //!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`]. An `affine_map` has its
 //! results as dimensions: see [`crate::buffers::maps`].
 
+use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::IndexVars;
 use crate::buffers::maps::MappedDims;
-use crate::buffers::operations::SAME_BYTES;
-use crate::buffers::packing::Packing;
+use crate::buffers::operations::UNREALIZED_CAST;
 use crate::buffers::parts::{Parts, row_major};
 use crate::buffers::products::Products;
 use crate::buffers::spread::{Axes, SpreadBuffer};
@@ -33,7 +33,7 @@ use tensor_layout::tiled::Layout;
 const MAX_CONSTANT: i64 = limits::CONSTANT_ELEMENTS;
 
 /// A layout on one shape, lowered.
-pub struct Lowered<'c> {
+pub struct LoweredMemRef<'c> {
     /// The logical sizes; `None` where known only at run time.
     pub shape: Vec<Option<i64>>,
     /// The layout's text, for messages and comparison.
@@ -42,26 +42,26 @@ pub struct Lowered<'c> {
     pub value_type: Type<'c>,
     /// The index into the value type, from the logical index and the products; then the step inside its element at
     /// which the layout's element begins, if this may be another than the first.
-    pub exprs: Vec<Expr>,
+    pub index_exprs: Vec<Expr>,
     /// The strides of these, in steps; `None` where unknown. A step is a layout element if several share one byte and
     /// none spans two.
-    pub strides: Vec<Option<i64>>,
+    pub element_strides: Vec<Option<i64>>,
     /// The products of run-time values in the index and in the sizes.
     products: Products,
     /// The encoding of the layout's elements in the value type's.
-    pub packing: Packing<'c>,
+    pub element_encoding: ElementEncoding<'c>,
     /// The sizes of the value type's dimensions; `None` where unknown.
     sizes: Vec<Option<i64>>,
     /// The strides of the value type's dimensions, in its elements; `None` where unknown.
-    own_strides: Vec<Option<i64>>,
+    type_strides: Vec<Option<i64>>,
     /// The value type's dimensions in memory order, outermost first.
-    order: Vec<usize>,
+    memory_order: Vec<usize>,
     /// Parts in logical order, with the strides of the layout.
     strided_type: Type<'c>,
     /// Parts in memory order; without strides, unless a prefix or a size needs them.
     physical_type: Type<'c>,
     /// The strided type's dimensions in memory order.
-    transposed: Vec<usize>,
+    strided_memory_order: Vec<usize>,
     /// For each logical dimension of dynamic size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
     /// For each dimension of the value type of dynamic size, the size over the logical sizes and the products.
@@ -71,15 +71,16 @@ pub struct Lowered<'c> {
 
 /// The storage of a buffer's elements.
 enum Storage {
-    Tiles {
+    /// By the sizes into which the tiles of a layout cut the logical ones, or by the logical sizes without tiles.
+    Expanded {
         expansion: Expansion,
         untiled: bool,
         /// The elements of the memref in front of the first.
         prefix: i64,
         /// The multiple to which the number of elements is rounded up.
         tail: i64,
-        /// Whether the allocation is one row.
-        row: bool,
+        /// Whether the allocation has one dimension.
+        one_dimensional: bool,
     },
     SpreadBuffer(SpreadBuffer),
     /// A map from the logical index to the index.
@@ -112,7 +113,7 @@ impl<'c> AnyLayout<'c> {
     }
 }
 
-impl<'c> Lowered<'c> {
+impl<'c> LoweredMemRef<'c> {
     /// Lowers a layout, a TensorLayout on a machine with these axes; the error is the reason why it cannot be.
     pub fn new(
         location: Location<'c>,
@@ -138,7 +139,7 @@ impl<'c> Lowered<'c> {
         let mut run_time: Vec<_> = dynamic.iter().map(|(d, k)| (*k, products.size(*d))).collect();
         run_time.sort_by_key(|run_time| run_time.0);
         let lowered = Self::in_order(logical, value_type, exprs, [sizes, strides], Storage::Mapped);
-        Ok(Lowered { layout: map.to_string(), products, dynamic, run_time, ..lowered })
+        Ok(LoweredMemRef { layout: map.to_string(), products, dynamic, run_time, ..lowered })
     }
 
     /// A memref of whole elements with its dimensions in memory order.
@@ -149,17 +150,17 @@ impl<'c> Lowered<'c> {
         [sizes, strides]: [Vec<Option<i64>>; 2],
         storage: Storage,
     ) -> Self {
-        Lowered {
+        LoweredMemRef {
             shape: logical.shape.clone(),
             layout: String::new(),
             value_type,
-            exprs,
+            index_exprs: exprs,
             products: Products::default(),
-            packing: Packing::whole(logical.element),
-            order: (0..sizes.len()).collect(),
-            transposed: (0..sizes.len()).collect(),
-            own_strides: strides.clone(),
-            strides,
+            element_encoding: ElementEncoding::whole(logical.element),
+            memory_order: (0..sizes.len()).collect(),
+            strided_memory_order: (0..sizes.len()).collect(),
+            type_strides: strides.clone(),
+            element_strides: strides,
             sizes,
             strided_type: value_type,
             physical_type: value_type,
@@ -191,19 +192,24 @@ impl<'c> Lowered<'c> {
         let storage = Storage::SpreadBuffer(spread_buffer);
         let lowered = Self::in_order(logical, value_type, exprs, [sizes, strides], storage);
         let physical_type = if dense { value_type } else { row };
-        Ok(Lowered { layout: layout.to_string(), physical_type, ..lowered })
+        Ok(LoweredMemRef { layout: layout.to_string(), physical_type, ..lowered })
     }
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
-        let mut packing = Packing::new(logical.element, layout.element_bits)?;
-        let prefix = prefix(layout, packing)?;
-        let parts = Parts::of(&logical.shape, layout, packing.held)?;
+        let mut element_encoding = ElementEncoding::new(logical.element, layout.element_bits)?;
+        let prefix = prefix(layout, element_encoding)?;
+        let parts = Parts::of(&logical.shape, layout, element_encoding.ratio)?;
         let transposed = parts.order.clone();
         let physical = parts.clone().in_memory_order();
         let memref = |parts: &Parts| {
             let plain = prefix == 0 && parts.is_row_major();
             let layout = (!plain).then(|| ir::strided(location, Some(prefix), &parts.strides));
-            let shaped = Shaped { shape: parts.sizes.clone(), element: packing.held_in, layout, space: logical.space };
+            let shaped = Shaped {
+                shape: parts.sizes.clone(),
+                element: element_encoding.memref_element,
+                layout,
+                space: logical.space,
+            };
             ir::memref_type(location, &shaped).ok_or("its parts do not make a memref type")
         };
         let (strided_type, physical_type) = (memref(&parts)?, memref(&physical)?);
@@ -211,35 +217,35 @@ impl<'c> Lowered<'c> {
             Form::Physical => (physical_type, physical),
             Form::Strided => (strided_type, parts),
         };
-        packing.fastest = parts.fastest;
+        element_encoding.fastest = parts.fastest;
         let tail = if layout.is_tiled() { layout.tail_alignment } else { 1 };
         let longer = match parts.run_time.is_empty() {
             true => parts.expansion.allocated_elements() != parts.expansion.elements(),
             false => tail > 1,
         };
-        let in_steps = |stride: &Option<i64>| stride.and_then(|n| n.checked_mul(packing.held.elements));
-        Ok(Lowered {
+        let in_steps = |stride: &Option<i64>| stride.and_then(|n| n.checked_mul(element_encoding.ratio.elements));
+        Ok(LoweredMemRef {
             shape: logical.shape.clone(),
             layout: layout.to_string(),
             value_type,
-            strides: parts.strides.iter().map(in_steps).chain(parts.digit.iter().map(|_| Some(1))).collect(),
-            exprs: parts.exprs.into_iter().chain(parts.digit).collect(),
+            element_strides: parts.strides.iter().map(in_steps).chain(parts.digit.iter().map(|_| Some(1))).collect(),
+            index_exprs: parts.exprs.into_iter().chain(parts.digit).collect(),
             products: parts.products,
-            packing,
+            element_encoding,
             sizes: parts.sizes,
-            own_strides: parts.strides,
-            order: parts.order,
+            type_strides: parts.strides,
+            memory_order: parts.order,
             strided_type,
             physical_type,
-            transposed,
+            strided_memory_order: transposed,
             dynamic: parts.dynamic,
             run_time: parts.run_time,
-            storage: Storage::Tiles {
+            storage: Storage::Expanded {
                 expansion: parts.expansion,
                 untiled: !layout.is_tiled(),
                 prefix,
                 tail,
-                row: longer || prefix != 0 || parts.carriers != 0,
+                one_dimensional: longer || prefix != 0 || parts.carriers != 0,
             },
         })
     }
@@ -256,7 +262,7 @@ impl<'c> Lowered<'c> {
 
     /// The number of value-type dimensions further out in memory.
     pub fn place_in_memory(&self, dim: usize) -> usize {
-        self.order.iter().position(|k| *k == dim).unwrap_or(dim)
+        self.memory_order.iter().position(|k| *k == dim).unwrap_or(dim)
     }
 
     /// The dimension of the value type whose size equals the dynamic size of a logical dimension.
@@ -282,26 +288,26 @@ impl<'c> Lowered<'c> {
     /// The dynamic sizes of the allocation, in the order of its dimensions.
     fn allocation_sizes(&self, b: Builder<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
         let known = self.run_time_sizes(b, sizes);
-        if !self.is_row() {
+        if !self.is_one_dimensional() {
             // The allocation's dimensions are in memory order.
             return self
-                .order
+                .memory_order
                 .iter()
                 .filter_map(|k| known.iter().find(|size| size.0 == *k))
                 .map(|size| size.1)
                 .collect();
         }
-        let Storage::Tiles { prefix, tail, .. } = self.storage else { return Vec::new() };
+        let Storage::Expanded { prefix, tail, .. } = self.storage else { return Vec::new() };
         let index = Type::index(b.context());
         let product = |x: Val<'c>, y: Val<'c>| b.value("arith.muli", &[x, y], index, &[]);
-        let dims = self.order.iter().filter(|k| self.own_strides[**k] != Some(0));
+        let dims = self.memory_order.iter().filter(|k| self.type_strides[**k] != Some(0));
         let dims = dims.map(|k| match known.iter().find(|size| size.0 == *k) {
             Some(size) => size.1,
             None => b.index(self.sizes[*k].unwrap_or(1)),
         });
         let mut count = dims.reduce(product).unwrap_or_else(|| b.index(1));
         // The tail is counted in elements of the layout that would fill the bytes.
-        let held = self.packing.held;
+        let ratio = self.element_encoding.ratio;
         let rounded = |v: Val<'c>, f: &dyn Fn(Expr) -> Expr| {
             let mut vars = IndexVars::default();
             let e = f(vars.var(v, Interval::new(0, i64::MAX)));
@@ -309,8 +315,8 @@ impl<'c> Lowered<'c> {
         };
         let up = |e: Expr, by: i64| (e + Expr::Const(by - 1)).floor_div(by);
         if tail > 1 || prefix != 0 {
-            let elements = |n: Expr| n.times(held.elements).floor_div(held.units);
-            let whole = |n: Expr| up(up(elements(n), tail).times(tail).times(held.units), held.elements);
+            let elements = |n: Expr| n.times(ratio.elements).floor_div(ratio.units);
+            let whole = |n: Expr| up(up(elements(n), tail).times(tail).times(ratio.units), ratio.elements);
             count = rounded(count, &|n| whole(n) + Expr::Const(prefix));
         }
         vec![count]
@@ -338,7 +344,7 @@ impl<'c> Lowered<'c> {
     /// The index into the value type, and then the step in its element, for a logical index into a value.
     pub fn index(&self, vars: &mut IndexVars<'c>, value: Val<'c>, logical: &[Expr]) -> Vec<Expr> {
         if self.products.is_empty() {
-            return self.exprs.iter().map(|e| e.substitute(logical)).collect();
+            return self.index_exprs.iter().map(|e| e.substitute(logical)).collect();
         }
         let size = |(d, n): (usize, &Option<i64>)| match n {
             Some(n) => Expr::Const(*n),
@@ -346,7 +352,7 @@ impl<'c> Lowered<'c> {
         };
         let sizes: Vec<Expr> = self.shape.iter().enumerate().map(size).collect();
         let terms = self.products.terms(logical, &sizes, |factors| vars.product(factors));
-        self.exprs.iter().map(|e| e.substitute(&terms)).collect()
+        self.index_exprs.iter().map(|e| e.substitute(&terms)).collect()
     }
 
     /// Whether an index into the value type has products of run-time values.
@@ -356,39 +362,39 @@ impl<'c> Lowered<'c> {
 
     /// Whether the value type has dimensions that only carry a logical size.
     pub fn carries(&self) -> bool {
-        matches!(self.storage, Storage::Tiles { .. })
-            && self.run_time.iter().any(|(k, _)| self.own_strides[*k] == Some(0))
+        matches!(self.storage, Storage::Expanded { .. })
+            && self.run_time.iter().any(|(k, _)| self.type_strides[*k] == Some(0))
     }
 
     /// Whether no size and no stride of the value type is known to differ from that of another.
-    pub fn agrees_with(&self, other: &Lowered) -> bool {
+    pub fn may_have_type_of(&self, other: &LoweredMemRef) -> bool {
         let agree = |own: &[Option<i64>], other: &[Option<i64>]| {
             own.len() == other.len() && own.iter().zip(other).all(|(a, b)| a.is_none() || b.is_none() || a == b)
         };
-        agree(&self.sizes, &other.sizes) && agree(&self.own_strides, &other.own_strides)
+        agree(&self.sizes, &other.sizes) && agree(&self.type_strides, &other.type_strides)
     }
 
-    /// The type of the allocation: the physical type, or one row if that does not cover all of it.
+    /// The type of the allocation: the physical type, or one dimension if that does not cover all of it.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
-        let Storage::Tiles { expansion, prefix, .. } = &self.storage else { return self.physical_type };
-        if !self.is_row() {
+        let Storage::Expanded { expansion, prefix, .. } = &self.storage else { return self.physical_type };
+        if !self.is_one_dimensional() {
             return self.physical_type;
         }
-        let units = self.packing.held.units_of(expansion.allocated_elements()).unwrap_or(i64::MAX);
+        let units = self.element_encoding.ratio.units_of(expansion.allocated_elements()).unwrap_or(i64::MAX);
         let units = self.run_time.is_empty().then_some(units.saturating_add(*prefix));
         let space = ir::memref(self.physical_type).and_then(|t| t.space);
-        let row = Shaped { shape: vec![units], element: self.packing.held_in, layout: None, space };
+        let row = Shaped { shape: vec![units], element: self.element_encoding.memref_element, layout: None, space };
         ir::memref_type(location, &row).expect("a row of elements that are in a memref makes a memref")
     }
 
-    /// Whether the allocation of a tiled layout is one row.
-    fn is_row(&self) -> bool {
-        matches!(self.storage, Storage::Tiles { row: true, .. })
+    /// Whether the allocation of a tiled layout has one dimension.
+    fn is_one_dimensional(&self) -> bool {
+        matches!(self.storage, Storage::Expanded { one_dimensional: true, .. })
     }
 
     /// The view of an allocation as a value; `sizes` has a value for each dynamic logical size.
     pub fn view(&self, b: Builder<'c>, allocation: Val<'c>, sizes: &[Val<'c>]) -> Val<'c> {
-        let row = self.is_row() || self.spread_buffer().is_some() && !self.is_physical();
+        let row = self.is_one_dimensional() || self.spread_buffer().is_some() && !self.is_physical();
         match row {
             true => self.reinterpreted(b, allocation, sizes),
             false if self.is_physical() => allocation,
@@ -403,30 +409,30 @@ impl<'c> Lowered<'c> {
         let size = |k: usize| known.iter().find(|size| size.0 == k).map(|size| size.1);
         // Dynamic strides, from the innermost dimension outwards: each is the previous one times its size.
         let mut strides: Vec<Option<Val<'c>>> = vec![None; self.sizes.len()];
-        for pair in self.order.windows(2).rev() {
+        for pair in self.memory_order.windows(2).rev() {
             let (outer, inner) = (pair[0], pair[1]);
-            if self.own_strides[outer].is_none() {
+            if self.type_strides[outer].is_none() {
                 let size = size(inner).unwrap_or_else(|| b.index(self.sizes[inner].unwrap_or(0)));
-                let stride = strides[inner].unwrap_or_else(|| b.index(self.own_strides[inner].unwrap_or(0)));
+                let stride = strides[inner].unwrap_or_else(|| b.index(self.type_strides[inner].unwrap_or(0)));
                 strides[outer] = Some(b.value("arith.muli", &[size, stride], index, &[]));
             }
         }
         let sizes: Vec<Val<'c>> = known.into_iter().map(|size| size.1).collect();
         let strides: Vec<Val<'c>> = strides.into_iter().flatten().collect();
-        let offset = if let Storage::Tiles { prefix, .. } = self.storage { prefix } else { 0 };
+        let offset = if let Storage::Expanded { prefix, .. } = self.storage { prefix } else { 0 };
         b.reinterpret(
-            with_elements(b, from, self.packing.held_in),
+            with_elements(b, from, self.element_encoding.memref_element),
             self.value_type,
             (&[Some(offset)], &[]),
             (&self.sizes, &sizes),
-            (&self.own_strides, &strides),
+            (&self.type_strides, &strides),
         )
     }
 
     /// For an untiled layout, the value with one strided dimension for each logical one, the form that
     /// MLIR's own operations on strided memrefs expect.
     pub fn logical_view(&self, b: Builder<'c>, value: Val<'c>) -> Option<Val<'c>> {
-        if !matches!(self.storage, Storage::Tiles { untiled: true, .. }) || !self.packing.is_whole() {
+        if !matches!(self.storage, Storage::Expanded { untiled: true, .. }) || !self.element_encoding.is_whole() {
             return None;
         }
         Some(if self.is_physical() { self.strided_view(b, value) } else { value })
@@ -441,8 +447,10 @@ impl<'c> Lowered<'c> {
         if self.strided_type == self.physical_type {
             return physical;
         }
-        let inverse: Vec<Expr> = (0..self.transposed.len())
-            .map(|k| Expr::Var(self.transposed.iter().position(|o| *o == k).expect("the order is a permutation")))
+        let inverse: Vec<Expr> = (0..self.strided_memory_order.len())
+            .map(|k| {
+                Expr::Var(self.strided_memory_order.iter().position(|o| *o == k).expect("the order is a permutation"))
+            })
             .collect();
         let permutation = b.named("permutation", b.map(inverse.len(), &inverse, &|v| v));
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
@@ -450,29 +458,31 @@ impl<'c> Lowered<'c> {
 
     /// The same memory as an array with only full tiles, in which padding has an index; `None` if all tiles are full,
     /// or sizes are known only at run time.
-    pub fn whole_tiles(&self, location: Location<'c>) -> Option<Lowered<'c>> {
-        let Storage::Tiles { expansion, .. } = &self.storage else { return None };
+    pub fn whole_tiles(&self, location: Location<'c>) -> Option<LoweredMemRef<'c>> {
+        let Storage::Expanded { expansion, .. } = &self.storage else { return None };
         let shape = self.shape.iter().copied().collect::<Option<Vec<i64>>>()?;
         let whole = expansion.whole_sizes();
-        if whole == shape || !self.packing.is_whole() {
+        if whole == shape || !self.element_encoding.is_whole() {
             return None;
         }
         let shape = whole.into_iter().map(Some).collect();
-        let logical = Shaped { shape, element: self.packing.element, layout: None, space: None };
+        let logical = Shaped { shape, element: self.element_encoding.element, layout: None, space: None };
         let form = if self.is_physical() { Form::Physical } else { Form::Strided };
         let made = Self::tiled(location, &logical, &self.layout.parse().ok()?, form).ok()?;
-        (made.sizes == self.sizes && made.own_strides == self.own_strides).then_some(made)
+        (made.sizes == self.sizes && made.type_strides == self.type_strides).then_some(made)
     }
 
     /// The element slots of the allocation: the number before the first element (metadata), and the total. If
     /// elements begin inside bytes, metadata takes no slots.
     fn slots(&self) -> (i64, i64) {
-        let held = self.packing.held;
+        let ratio = self.element_encoding.ratio;
         match &self.storage {
-            Storage::Tiles { expansion, .. } if self.packing.straddles() => (0, expansion.allocated_elements()),
-            Storage::Tiles { expansion, prefix, .. } => {
-                let units = held.units_of(expansion.allocated_elements()).unwrap_or(i64::MAX);
-                (prefix.saturating_mul(held.elements), units.saturating_add(*prefix).saturating_mul(held.elements))
+            Storage::Expanded { expansion, .. } if self.element_encoding.straddles() => {
+                (0, expansion.allocated_elements())
+            }
+            Storage::Expanded { expansion, prefix, .. } => {
+                let units = ratio.units_of(expansion.allocated_elements()).unwrap_or(i64::MAX);
+                (prefix.saturating_mul(ratio.elements), units.saturating_add(*prefix).saturating_mul(ratio.elements))
             }
             Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
             Storage::Mapped => {
@@ -481,10 +491,12 @@ impl<'c> Lowered<'c> {
         }
     }
 
-    /// The bits of metadata before the first of [`Lowered::gather`].
+    /// The bits of metadata before the first of [`LoweredMemRef::row_major_numbers`].
     pub fn bits_before(&self) -> usize {
         match self.storage {
-            Storage::Tiles { prefix, .. } if self.packing.straddles() => usize::try_from(prefix).unwrap_or(0) * 8,
+            Storage::Expanded { prefix, .. } if self.element_encoding.straddles() => {
+                usize::try_from(prefix).unwrap_or(0) * 8
+            }
             _ => 0,
         }
     }
@@ -498,13 +510,15 @@ impl<'c> Lowered<'c> {
     ///
     /// # Errors
     /// More than [`MAX_CONSTANT`] elements, and sizes known only at run time.
-    pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
+    pub fn row_major_numbers(&self) -> Result<Vec<Option<usize>>, String> {
         let shape: Option<Vec<i64>> = self.shape.iter().copied().collect();
         let shape = shape.ok_or("its sizes are known only at run time")?;
         let (first, count) = self.slots();
         if !self.holds_constant() {
-            let bits =
-                self.packing.bits.unwrap_or_else(|| element::stored_bits(element::least_bits(self.packing.element)));
+            let bits = self
+                .element_encoding
+                .bits
+                .unwrap_or_else(|| element::stored_bits(element::least_bits(self.element_encoding.element)));
             return Err(format!(
                 "a constant must have at most {MAX_CONSTANT} elements with padding, found {count} ({} bytes)",
                 (u128::from(bits.unsigned_abs()) * u128::from(count.unsigned_abs())).div_ceil(8)
@@ -515,13 +529,13 @@ impl<'c> Lowered<'c> {
         let total = elements(&shape).ok_or("the number of its elements overflows 64 bits")?;
         for k in 0..total {
             match &self.storage {
-                Storage::Tiles { expansion, .. } => {
+                Storage::Expanded { expansion, .. } => {
                     let offset = first + expansion.offset(&index).map_err(|e| e.message)?;
                     from[offset as usize] = Some(k as usize);
                 }
                 Storage::Mapped => {
                     let digit = |(e, stride): (&Expr, &Option<i64>)| e.evaluate(&index)?.checked_mul((*stride)?);
-                    let mut digits = self.exprs.iter().zip(&self.own_strides).map(digit);
+                    let mut digits = self.index_exprs.iter().zip(&self.type_strides).map(digit);
                     let offset = digits.try_fold(0i64, |sum, digit| sum.checked_add(digit?));
                     from[offset.ok_or("the place of an element overflows 64 bits")? as usize] = Some(k as usize);
                 }
@@ -547,11 +561,11 @@ impl<'c> Lowered<'c> {
 ///
 /// # Errors
 /// Splits, and metadata that are no whole elements.
-fn prefix(layout: &Layout, packing: Packing) -> Result<i64, String> {
+fn prefix(layout: &Layout, element_encoding: ElementEncoding) -> Result<i64, String> {
     if !layout.splits.is_empty() {
         return Err("its elements are split over several memories (SC), and a memref is in one".into());
     }
-    let bytes = element::stored_bits(element::least_bits(packing.held_in)) / 8;
+    let bytes = element::stored_bits(element::least_bits(element_encoding.memref_element)) / 8;
     match layout.metadata_prefix % bytes {
         0 => Ok(layout.metadata_prefix / bytes),
         _ => Err(format!(
@@ -574,5 +588,5 @@ pub fn with_elements<'c>(b: Builder<'c>, buffer: Val<'c>, element: Type<'c>) -> 
         return buffer;
     }
     let t = ir::memref_type(b.location, &Shaped { element, ..shaped }).expect("elements of a buffer");
-    b.value(SAME_BYTES, &[buffer], t, &[])
+    b.value(UNREALIZED_CAST, &[buffer], t, &[])
 }

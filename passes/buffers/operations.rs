@@ -32,7 +32,7 @@ impl Traits {
 pub const FORWARDS: Traits = Traits(1 << 0);
 /// A value leaves its block through it.
 pub const BOUNDARY: Traits = Traits(1 << 1);
-/// Stock bufferization, or its preparation, knows it on tensors with layouts.
+/// Upstream's bufferization, or its preparation, knows it on tensors with layouts.
 pub const BUFFERIZES: Traits = Traits(1 << 2);
 /// The result is a view of the first operand or a part of it; the operand's index is affine in the result's.
 pub const VIEW: Traits = Traits(1 << 3);
@@ -78,7 +78,7 @@ const POLYNOMIAL: Traits = MATH.and(LIBRARY_CALL).and(APPROXIMABLE);
 
 /// The cast of memrefs to another type over the same bytes: of a layout in which every element stays at its byte, or as
 /// bytes if elements are bits in bytes.
-pub const SAME_BYTES: &str = "builtin.unrealized_conversion_cast";
+pub const UNREALIZED_CAST: &str = "builtin.unrealized_conversion_cast";
 
 /// The rows, in the order of their names.
 #[rustfmt::skip]
@@ -113,7 +113,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("bufferization.to_buffer",                BUFFERIZES),
     ("bufferization.to_tensor",                BUFFERIZES),
     ("builtin.module",                         CONTROL),
-    (SAME_BYTES,                               SHOWS),
+    (UNREALIZED_CAST,                               SHOWS),
     ("cf.br",                                  CONTROL.and(BOUNDARY)),
     ("cf.cond_br",                             CONTROL.and(BOUNDARY)),
     ("cf.switch",                              CONTROL.and(BOUNDARY)),

@@ -9,7 +9,7 @@
 //! - *Elements of other than whole bytes*, `E(n)`. The fastest part is cut into bytes. If no part fills whole
 //!   bytes, a row may begin inside one: then all elements are one dimension of bytes.
 
-use crate::buffers::packing::Held;
+use crate::buffers::element_encoding::UnitsPerElement;
 use crate::buffers::products::{Products, TiledIndex};
 use tensor_layout::expr::Expr;
 use tensor_layout::tiled::{Expansion, Layout, Tiling};
@@ -21,7 +21,8 @@ pub struct Parts {
     pub expansion: Expansion,
     /// The index in each dimension, over the logical index and the products.
     pub exprs: Vec<Expr>,
-    /// The position of the element in the memref element, in the steps of [`Held`]; `None` if always the first bit.
+    /// The position of the element in the memref element, in the steps of [`UnitsPerElement`]; `None` if always the
+    /// first bit.
     pub digit: Option<Expr>,
     /// Sizes; `None` if known only at run time.
     pub sizes: Vec<Option<i64>>,
@@ -46,10 +47,10 @@ impl Parts {
     ///
     /// # Errors
     /// Sizes that overflow.
-    pub fn of(shape: &[Option<i64>], layout: &Layout, held: Held) -> Result<Parts, String> {
+    pub fn of(shape: &[Option<i64>], layout: &Layout, ratio: UnitsPerElement) -> Result<Parts, String> {
         let expansion = Expansion::new(&stand_ins(shape, layout)?, layout).map_err(|e| e.message)?;
         let (products, digits) = Products::of(shape, layout);
-        let parts = expansion.parts();
+        let parts = expansion.strided_dims();
         let of = |e: fn(&TiledIndex) -> &Expr| -> Vec<Expr> {
             parts.iter().map(|p| e(&digits[p.position]).clone()).collect()
         };
@@ -80,8 +81,8 @@ impl Parts {
             true => made.strides = row_major(&made.sizes),
             false => made.order.sort_by_key(|k| parts[*k].position),
         }
-        if !held.is_one() {
-            made.pack(shape, digits, held)?;
+        if !ratio.is_one() {
+            made.pack(shape, digits, ratio)?;
         }
         let mut tiled = Vec::new();
         for d in (0..shape.len()).filter(|d| shape[*d].is_none()) {
@@ -95,14 +96,14 @@ impl Parts {
         Ok(made)
     }
 
-    /// Cuts the fastest part into memref elements, which encode the layout's as `held` says.
-    fn pack(&mut self, shape: &[Option<i64>], digits: Vec<TiledIndex>, held: Held) -> Result<(), String> {
+    /// Cuts the fastest part into memref elements, which encode the layout's as `ratio` says.
+    fn pack(&mut self, shape: &[Option<i64>], digits: Vec<TiledIndex>, ratio: UnitsPerElement) -> Result<(), String> {
         const LARGE: &str = "its bytes overflow 64 bits";
         let fastest = (0..self.sizes.len()).find(|k| self.strides[*k] == Some(1) && self.sizes[*k] != Some(1));
-        let filled = fastest.filter(|k| self.sizes[*k].is_some_and(|n| n % held.elements == 0));
+        let filled = fastest.filter(|k| self.sizes[*k].is_some_and(|n| n % ratio.elements == 0));
         if let Some(fastest) = filled {
-            let units = |n: i64| held.units_of(n).ok_or(LARGE);
-            (self.exprs[fastest], self.digit) = held.position(self.exprs[fastest].clone().times(held.units));
+            let units = |n: i64| ratio.units_of(n).ok_or(LARGE);
+            (self.exprs[fastest], self.digit) = ratio.position(self.exprs[fastest].clone().times(ratio.units));
             self.sizes[fastest] = self.sizes[fastest].map(units).transpose()?;
             // Dimensions further in have size 1, and the stride of the dimension inside them, as in any dense memref.
             for stride in self.strides.iter_mut().filter(|stride| **stride != Some(1)) {
@@ -112,13 +113,13 @@ impl Parts {
             return Ok(());
         }
         let Ok(row) = self.products.merge(digits);
-        let (at, digit) = held.position(row.index.times(held.units));
+        let (at, digit) = ratio.position(row.index.times(ratio.units));
         (self.exprs, self.digit) = (vec![at], digit);
         self.run_time.clear();
         self.sizes = match row.size {
-            Expr::Const(n) => vec![Some(held.units_of(n).ok_or(LARGE)?)],
+            Expr::Const(n) => vec![Some(ratio.units_of(n).ok_or(LARGE)?)],
             n => {
-                let units = (n.times(held.units) + Expr::Const(held.elements - 1)).floor_div(held.elements);
+                let units = (n.times(ratio.units) + Expr::Const(ratio.elements - 1)).floor_div(ratio.elements);
                 self.run_time.push((0, self.products.simplified(&[units], shape).remove(0)));
                 vec![None]
             }

@@ -128,7 +128,7 @@ fn sum(a: Expr, b: Expr) -> Expr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffers::packing::Held;
+    use crate::buffers::element_encoding::UnitsPerElement;
     use crate::buffers::parts::Parts;
     use tensor_layout::tiled::Expansion;
 
@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// The bit at which an element begins, by the dimensions of the memref with all sizes known only at run time.
-    fn bit(parts: &Parts, held: Held, sizes: &[i64], index: &[i64], bits: i64) -> i64 {
+    fn bit(parts: &Parts, ratio: UnitsPerElement, sizes: &[i64], index: &[i64], bits: i64) -> i64 {
         let values = parts.products.values(index, sizes);
         let at = |e: &Expr| e.evaluate(&values).expect("small numbers");
         let size = |k: usize| {
@@ -160,7 +160,7 @@ mod tests {
             stride *= size(*k);
         }
         let digit = parts.digit.as_ref().map_or(0, at);
-        unit * bits * held.elements / held.units + digit * bits / held.units
+        unit * bits * ratio.elements / ratio.units + digit * bits / ratio.units
     }
 
     /// Checks at all small sizes that each element has the address that the layout has on static sizes.
@@ -173,8 +173,8 @@ mod tests {
         for text in orders.iter().flat_map(|order| tiles.iter().map(move |tile| format!("{order}{tile}}}"))) {
             let layout: Layout = text.parse().expect("a layout");
             for (bits, shape) in [1, 3, 4, 8, 12, 24].into_iter().flat_map(|bits| open.map(|shape| (bits, shape))) {
-                let held = Held::new(&"bits", 1, bits).expect("few bits").unwrap_or(Held::ONE);
-                let parts = Parts::of(&shape, &layout, held).expect("a layout of small tiles");
+                let ratio = UnitsPerElement::new(&"bits", 1, bits).expect("few bits").unwrap_or(UnitsPerElement::ONE);
+                let parts = Parts::of(&shape, &layout, ratio).expect("a layout of small tiles");
                 for n in 0..27 {
                     let sizes: [i64; 3] =
                         std::array::from_fn(|d| shape[d].unwrap_or(1 + n / 3i64.pow(d as u32) % 3 * 2));
@@ -183,7 +183,7 @@ mod tests {
                         let index = [k / sizes[2] / sizes[1], k / sizes[2] % sizes[1], k % sizes[2]];
                         let offset = known.offset(&index).expect("an index inside");
                         assert_eq!(
-                            bit(&parts, held, &sizes, &index, bits),
+                            bit(&parts, ratio, &sizes, &index, bits),
                             offset * bits,
                             "{text} {shape:?} {sizes:?}"
                         );

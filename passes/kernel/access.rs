@@ -3,10 +3,10 @@
 //! Views are followed from the value down to its buffer, by composing index maps, so that an access has one buffer and
 //! one index into it, whatever slices and reshapes are between.
 
+use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::IndexVars;
-use crate::buffers::lowered::Lowered;
+use crate::buffers::lowered::LoweredMemRef;
 use crate::buffers::operations::{VIEW, is};
-use crate::buffers::packing::Packing;
 use crate::buffers::parts::row_major;
 use crate::buffers::spread::SpreadBuffer;
 use layout_ir::{self as ir, Builder, Op, Val};
@@ -49,7 +49,7 @@ pub struct Access<'c> {
     /// The buffer.
     pub base: Val<'c>,
     /// Its layout; `None` if its index is the logical index.
-    pub lowered: Option<Rc<Lowered<'c>>>,
+    pub lowered: Option<Rc<LoweredMemRef<'c>>>,
     /// The sizes of the view.
     pub sizes: Vec<Size<'c>>,
     /// The buffer's logical index, over the view's index (the first variables) and the symbols.
@@ -59,7 +59,7 @@ pub struct Access<'c> {
     /// The logical sizes of the buffer; `None` where unknown.
     pub shape: Vec<Option<i64>>,
     /// The encoding of the layout's elements in the buffer's.
-    pub packing: Packing<'c>,
+    pub element_encoding: ElementEncoding<'c>,
     /// The strides of the buffer's dimensions, in elements of the layout; `None` where unknown. If a byte holds
     /// several elements, the last stride is the one inside a byte.
     pub strides: Vec<Option<i64>>,
@@ -88,7 +88,7 @@ impl<'c> Access<'c> {
     /// The element at an index into the buffer, with all its copies.
     pub fn at(&self, index: Vec<Expr>) -> Reached<'c> {
         let copies = self.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
-        Reached { base: self.base, packing: self.packing, index, copies }
+        Reached { base: self.base, element_encoding: self.element_encoding, index, copies }
     }
 
     /// The buffer's index, in digits if it is spread over places, for a view index over `vars`. Cuts at its divisors
@@ -109,8 +109,8 @@ impl<'c> Access<'c> {
 
     /// The reason why there is no vector code for these elements, if there is none.
     pub fn only_scalar(&self) -> Option<String> {
-        if self.packing.straddles() {
-            let bits = self.packing.bits.unwrap_or(0);
+        if self.element_encoding.straddles() {
+            let bits = self.element_encoding.bits.unwrap_or(0);
             return Some(format!("elements of {bits} bits begin in one byte and end in another"));
         }
         let products = self.lowered.as_ref().is_some_and(|lowered| lowered.has_products());
@@ -135,7 +135,7 @@ impl<'c> Access<'c> {
     }
 
     /// Extends the index to the padding of the buffer's tiles, as another layout of the buffer.
-    pub fn fill_tiles(&mut self, whole: Option<Rc<Lowered<'c>>>) {
+    pub fn fill_tiles(&mut self, whole: Option<Rc<LoweredMemRef<'c>>>) {
         if let Some(whole) = whole {
             self.shape = whole.shape.clone();
             self.sizes = whole.shape.iter().filter_map(|n| n.map(Size::Static)).collect();
@@ -155,7 +155,7 @@ pub struct Reached<'c> {
     /// The buffer, or the part of it at a place.
     pub base: Val<'c>,
     /// The encoding of the layout's elements in the buffer's.
-    pub packing: Packing<'c>,
+    pub element_encoding: ElementEncoding<'c>,
     /// The index into it.
     pub index: Vec<Expr>,
     /// Copies to keep equal: the dimension that they are along, their number, their stride.
@@ -165,13 +165,13 @@ pub struct Reached<'c> {
 impl<'c> Reached<'c> {
     /// Loads the element, with an affine operation if `affine` is set and this is allowed.
     pub fn load(&self, vars: &IndexVars<'c>, b: Builder<'c>, affine: bool) -> Val<'c> {
-        self.packing.load(vars, b, self.base, &self.index, affine)
+        self.element_encoding.load(vars, b, self.base, &self.index, affine)
     }
 
     /// Stores the element and all its copies, with an affine operation if `affine` is set and this is allowed.
     pub fn store(&self, vars: &IndexVars<'c>, b: Builder<'c>, value: Val<'c>, affine: bool) {
         if self.copies.is_empty() {
-            return self.packing.store(vars, b, value, self.base, &self.index, affine);
+            return self.element_encoding.store(vars, b, value, self.base, &self.index, affine);
         }
         let mut b = b;
         let mut at: Vec<Val<'c>> = self.index.iter().map(|e| vars.value(b, e)).collect();
@@ -209,14 +209,14 @@ impl<'c> Operand<'c> {
 #[derive(Default)]
 pub struct Buffers<'c> {
     /// Their layouts, by value.
-    pub lowered: HashMap<usize, Rc<Lowered<'c>>>,
+    pub lowered: HashMap<usize, Rc<LoweredMemRef<'c>>>,
     /// The accesses to lowered views, by value.
     pub views: HashMap<usize, Access<'c>>,
 }
 
 impl<'c> Buffers<'c> {
     /// The layout of a tiled buffer.
-    pub fn get(&self, v: Val<'c>) -> Option<&Rc<Lowered<'c>>> {
+    pub fn get(&self, v: Val<'c>) -> Option<&Rc<LoweredMemRef<'c>>> {
         self.lowered.get(&ir::key(v))
     }
 
@@ -251,7 +251,7 @@ impl<'c> Buffers<'c> {
         let lowered = self.lowered.get(&ir::key(base)).cloned();
         let plain = ir::memref(base.r#type()).ok_or("an operand is not a memref")?;
         let (shape, strides) = match &lowered {
-            Some(lowered) => (lowered.shape.clone(), lowered.strides.clone()),
+            Some(lowered) => (lowered.shape.clone(), lowered.element_strides.clone()),
             None => {
                 let strides = plain.layout.and_then(ir::strides_of).unwrap_or_else(|| row_major(&plain.shape));
                 (plain.shape.clone(), strides)
@@ -263,8 +263,8 @@ impl<'c> Buffers<'c> {
         };
         let sizes = shape.iter().enumerate().map(size).collect();
         let logical = (0..shape.len()).map(Expr::Var).collect();
-        let packing = lowered.as_ref().map_or(Packing::whole(plain.element), |l| l.packing);
-        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, packing, strides })
+        let element_encoding = lowered.as_ref().map_or(ElementEncoding::whole(plain.element), |l| l.element_encoding);
+        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, element_encoding, strides })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The computation of a kernel for each element: the body of a structured operation with the bodies fused into it.
 //!
-//! For `exp(a + b)` in two operations, the exponential's body has one argument, [`Argument::Made`] with the sum's body.
-//! This has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
+//! For `exp(a + b)` in two operations, the exponential's body has one argument, [`Argument::Fused`] with the sum's
+//! body. This has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
 
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is, is_approximable};
 use crate::kernel::combiner::Combiner;
@@ -20,9 +20,9 @@ pub struct Body<'c> {
     /// The initial value of a reduction.
     pub initial: Option<Argument<'c>>,
     /// The body that transforms a reduction's results before they are stored.
-    pub then: Option<Rc<Body<'c>>>,
+    pub epilogue: Option<Rc<Body<'c>>>,
     /// The number of operands, from the first, that are read in each step of a reduction.
-    pub feeds: usize,
+    pub reduction_inputs: usize,
 }
 
 /// The source of a body's argument.
@@ -33,9 +33,9 @@ pub enum Argument<'c> {
     /// The same value everywhere.
     Value(Val<'c>),
     /// The accumulated value of a reduction.
-    Sum,
+    Accumulator,
     /// The value that another body yields.
-    Made(Rc<Body<'c>>),
+    Fused(Rc<Body<'c>>),
 }
 
 /// The widest vectors, in bits, for which LLVM knows functions of the C library's vector maths.
@@ -44,16 +44,20 @@ const LIBRARY_BITS: u32 = 256;
 impl<'c> Body<'c> {
     /// A body that yields one value for each element.
     pub fn simple(arguments: Vec<(Val<'c>, Argument<'c>)>, block: Option<BlockRef<'c, 'c>>) -> Self {
-        Body { arguments, block, initial: None, then: None, feeds: 0 }
+        Body { arguments, block, initial: None, epilogue: None, reduction_inputs: 0 }
     }
 
     /// This body and all bodies inside it, itself first.
     fn all(&self) -> Vec<&Body<'c>> {
         let made = self.arguments.iter().filter_map(|(_, from)| match from {
-            Argument::Made(body) => Some(body.all()),
+            Argument::Fused(body) => Some(body.all()),
             _ => None,
         });
-        [self].into_iter().chain(made.flatten()).chain(self.then.iter().flat_map(|then| then.all())).collect()
+        [self]
+            .into_iter()
+            .chain(made.flatten())
+            .chain(self.epilogue.iter().flat_map(|epilogue| epilogue.all()))
+            .collect()
     }
 
     fn operations(&self) -> Vec<Op<'c>> {

@@ -48,17 +48,17 @@ impl<'c> Described<'c> {
     /// The body of the operation alone.
     pub fn body(&self) -> Body<'c> {
         let mut arguments = self.arguments();
-        let feeds = self.nest.operands.len() - self.nest.outputs;
+        let reduction_inputs = self.nest.operands.len() - self.nest.outputs;
         if self.body.is_none() {
             arguments.truncate(1);
         }
         let mut initial = None;
         if self.reduces() {
             for (_, from) in arguments.iter_mut().skip(self.inputs) {
-                initial = Some(std::mem::replace(from, Argument::Sum));
+                initial = Some(std::mem::replace(from, Argument::Accumulator));
             }
         }
-        Body { initial, feeds, ..Body::simple(arguments, self.body) }
+        Body { initial, reduction_inputs, ..Body::simple(arguments, self.body) }
     }
 
     fn map(&self, k: usize) -> Option<&[Expr]> {
@@ -329,13 +329,13 @@ impl<'c> Fusion<'_, 'c> {
         let dims: Vec<Expr> = (0..last.nest.extents.len()).map(Expr::Var).collect();
         let mut fusing = Fusing { parts: &parts, extents: last.nest.extents.clone(), operands: Vec::new() };
         let writes = |d: &Described<'c>| ir::key(d.values[d.inputs]);
-        let (mut body, feeds) = match reduction {
+        let (mut body, reduction_inputs) = match reduction {
             None => (fusing.body(&last, &dims, last.inputs), 0),
             Some(d) => {
                 let own = if std::ptr::eq(d, &last) { dims.clone() } else { fusing.dims_of(d, &last, &dims)? };
                 let mut body = fusing.body(d, &own, d.inputs);
-                let feeds = fusing.operands.len();
-                body.arguments.push((d.argument(d.inputs), Argument::Sum));
+                let reduction_inputs = fusing.operands.len();
+                body.arguments.push((d.argument(d.inputs), Argument::Accumulator));
                 let fill = parts.iter().find(|p| writes(p) == writes(d) && !std::ptr::eq(*p, d) && self.is_fill(p));
                 body.initial = match fill {
                     Some(fill) => Some(Argument::Value(fill.values[0])),
@@ -343,9 +343,9 @@ impl<'c> Fusion<'_, 'c> {
                     None => Some(fusing.operand(d, d.inputs, &own)),
                 };
                 if !std::ptr::eq(d, &last) {
-                    body.then = Some(Rc::new(fusing.body(&last, &dims, last.inputs)));
+                    body.epilogue = Some(Rc::new(fusing.body(&last, &dims, last.inputs)));
                 }
-                (body, feeds)
+                (body, reduction_inputs)
             }
         };
         let first = fusing.operands.len();
@@ -356,12 +356,12 @@ impl<'c> Fusion<'_, 'c> {
         let whole = reduction.is_some_and(|d| std::ptr::eq(d, &last));
         if whole {
             body.initial = body.initial.or(Some(Argument::Element(first)));
-        } else if let Some(then) = body.then.as_mut().and_then(Rc::get_mut) {
+        } else if let Some(then) = body.epilogue.as_mut().and_then(Rc::get_mut) {
             then.arguments.extend(outputs);
         } else if body.block.is_some() {
             body.arguments.extend(outputs);
         }
-        body.feeds = feeds;
+        body.reduction_inputs = reduction_inputs;
         let Fusing { extents, operands, .. } = fusing;
         let outputs = operands.len() - first;
         Ok((Nest { extents, operands, outputs, contracted: Vec::new(), repeats: true }, body))
@@ -408,13 +408,13 @@ impl<'c> Fusing<'_, 'c> {
             let from = match (d.number[k], maker) {
                 (None, _) => Argument::Value(value),
                 (_, None) => self.operand(d, k, dims),
-                (_, Some(maker)) if maker.reduces() => Argument::Sum,
+                (_, Some(maker)) if maker.reduces() => Argument::Accumulator,
                 (_, Some(maker)) => {
                     let index: Vec<Expr> = d.map(k).unwrap_or_default().iter().map(|e| e.substitute(dims)).collect();
                     let own = maker.output_dims().expect("a part writes its whole output");
                     let mut of = vec![Expr::Const(0); own.len()];
                     own.iter().zip(index).for_each(|(dim, e)| of[*dim] = e);
-                    Argument::Made(Rc::new(self.body(maker, &of, maker.inputs)))
+                    Argument::Fused(Rc::new(self.body(maker, &of, maker.inputs)))
                 }
             };
             arguments.push((d.argument(k), from));

@@ -18,7 +18,7 @@
 //!
 //! If inputs do not hold the values that a reduction needs, [`wishes`] returns the needed ones.
 
-use crate::buffers::lowered::Lowered;
+use crate::buffers::lowered::LoweredMemRef;
 use crate::buffers::operations::{CONTRACTS, is};
 use crate::kernel::access::{Access, Size};
 use crate::kernel::body::{Argument, Body};
@@ -39,7 +39,7 @@ pub type Content<'c> = Option<Attribute<'c>>;
 /// Known facts about the padding of a kernel's operands.
 pub struct KnownPadding<'c> {
     /// Value in the padding of each operand.
-    pub held: Vec<Content<'c>>,
+    pub padding_values: Vec<Content<'c>>,
     /// Values allowed in the padding of each output.
     pub kept: Vec<PaddingWrite<'c>>,
 }
@@ -80,7 +80,7 @@ pub struct Widened<'c> {
 }
 
 /// Lowered forms with full tiles, keyed by the address of the original form, which is kept beside them.
-pub type WholeTiles<'c> = HashMap<usize, (Rc<Lowered<'c>>, Option<Rc<Lowered<'c>>>)>;
+pub type WholeTiles<'c> = HashMap<usize, (Rc<LoweredMemRef<'c>>, Option<Rc<LoweredMemRef<'c>>>)>;
 
 /// The limit of a widened kernel's iterations, relative to the masked kernel's. For 100×100 in tiles of 8×128, with
 /// 1.33 times the elements, sums took 1.1 to 1.2 of the time, and a product, with 1.38 times, 1.2; for 1000×1000,
@@ -97,12 +97,12 @@ pub fn widen<'c>(
     tiles: &mut WholeTiles<'c>,
 ) -> Widened<'c> {
     let mut widened = Widened { written: vec![None; nest.outputs], ..Widened::default() };
-    let whole: Vec<Option<Rc<Lowered<'c>>>> =
+    let whole: Vec<Option<Rc<LoweredMemRef<'c>>>> =
         nest.operands.iter().map(|o| whole_tiles(&o.access, location, tiles)).collect();
     if whole.iter().all(Option::is_none) || body.widest().is_err() {
         return widened;
     }
-    let maker = Maker { held: &known.held, options };
+    let maker = Maker { padding_values: &known.padding_values, options };
     let first = nest.operands.len() - nest.outputs;
     let mut results = Vec::new();
     for (dim, size) in worth(nest, &whole) {
@@ -162,34 +162,35 @@ pub fn wishes<'c>(
     if body.widest().is_err() {
         return Vec::new();
     }
-    let whole: Vec<Option<Rc<Lowered<'c>>>> =
+    let whole: Vec<Option<Rc<LoweredMemRef<'c>>>> =
         nest.operands.iter().map(|o| whole_tiles(&o.access, location, tiles)).collect();
     let first = nest.operands.len() - nest.outputs;
-    let element = |operand: usize| nest.operands[operand].access.packing.element;
+    let element = |operand: usize| nest.operands[operand].access.element_encoding.element;
     let zero = |operand: usize| {
         let number = if element(operand).is_float() { "0.0" } else { "0" };
         Attribute::parse(ir::borrowed(&location.context()), &format!("{number} : {}", element(operand)))
     };
     let neutral = |operand: usize| (combiner.neutral.r#type() == element(operand)).then_some(combiner.neutral);
     let candidates: [&dyn Fn(usize) -> Content<'c>; 2] = [&zero, &neutral];
-    let mut held = known.held.clone();
+    let mut padding_values = known.padding_values.clone();
     let mut wishes = Vec::new();
     for (dim, _) in worth(nest, &whole) {
         let is_padding = |operand: usize| uses(&nest.operands[operand].map, dim);
-        let changes_nothing = |held: &[Content<'c>]| Maker { held, options }.changes_nothing(body, &is_padding);
-        if (first..nest.operands.len()).any(is_padding) || changes_nothing(&held).is_ok() {
+        let changes_nothing =
+            |padding_values: &[Content<'c>]| Maker { padding_values, options }.changes_nothing(body, &is_padding);
+        if (first..nest.operands.len()).any(is_padding) || changes_nothing(&padding_values).is_ok() {
             continue;
         }
         for candidate in candidates {
-            let mut tried = held.clone();
+            let mut tried = padding_values.clone();
             for operand in (0..first).filter(|operand| is_padding(*operand) && fillable[*operand]) {
                 tried[operand] = candidate(operand).or(tried[operand]);
             }
             let Ok(relied) = changes_nothing(&tried) else { continue };
             for operand in relied {
-                if let Some(value) = tried[operand].filter(|value| held[operand] != Some(*value)) {
+                if let Some(value) = tried[operand].filter(|value| padding_values[operand] != Some(*value)) {
                     wishes.push((operand, value));
-                    held[operand] = Some(value);
+                    padding_values[operand] = Some(value);
                 }
             }
             break;
@@ -227,14 +228,14 @@ pub fn whole_tiles<'c>(
     access: &Access<'c>,
     location: Location<'c>,
     tiles: &mut WholeTiles<'c>,
-) -> Option<Rc<Lowered<'c>>> {
+) -> Option<Rc<LoweredMemRef<'c>>> {
     let lowered = access.lowered.as_ref().filter(|_| access.is_whole() && access.symbols.is_empty())?;
     let made = || (lowered.clone(), lowered.whole_tiles(location).map(Rc::new));
     tiles.entry(Rc::as_ptr(lowered) as usize).or_insert_with(made).1.clone()
 }
 
 /// The size of a dimension, and the size up to which all its operands have padding; `None` if there is no padding.
-fn rounded(nest: &Nest, dim: usize, whole: &[Option<Rc<Lowered>>]) -> Option<(i64, i64)> {
+fn rounded(nest: &Nest, dim: usize, whole: &[Option<Rc<LoweredMemRef>>]) -> Option<(i64, i64)> {
     let size = nest.extents[dim].known()?;
     let mut to = i64::MAX;
     for (operand, whole) in nest.operands.iter().zip(whole).filter(|(operand, _)| uses(&operand.map, dim)) {
@@ -247,7 +248,7 @@ fn rounded(nest: &Nest, dim: usize, whole: &[Option<Rc<Lowered>>]) -> Option<(i6
 }
 
 /// The dimensions to round up, cheapest first, within [`WORK`].
-fn worth(nest: &Nest, whole: &[Option<Rc<Lowered>>]) -> Vec<(usize, (i64, i64))> {
+fn worth(nest: &Nest, whole: &[Option<Rc<LoweredMemRef>>]) -> Vec<(usize, (i64, i64))> {
     let times = |(_, (size, to)): &(usize, (i64, i64))| *to as f64 / *size as f64;
     let all = (0..nest.extents.len()).filter_map(|dim| Some((dim, rounded(nest, dim, whole)?)));
     let mut all: Vec<(usize, (i64, i64))> = all.filter(|dim| dim.1.0 > 0).collect();
@@ -262,7 +263,7 @@ fn worth(nest: &Nest, whole: &[Option<Rc<Lowered>>]) -> Vec<(usize, (i64, i64))>
 }
 
 /// Whether a nest with these dimensions writes all padding of an output.
-fn fills(nest: &Nest, output: usize, widened: &[(usize, i64, i64)], whole: &[Option<Rc<Lowered>>]) -> bool {
+fn fills(nest: &Nest, output: usize, widened: &[(usize, i64, i64)], whole: &[Option<Rc<LoweredMemRef>>]) -> bool {
     let Some(whole) = &whole[output] else { return false };
     let operand = &nest.operands[output];
     let full = |(at, e): (usize, &Expr)| {
@@ -280,7 +281,7 @@ fn uses(map: &[Expr], dim: usize) -> bool {
 
 /// Evaluates bodies on padding.
 struct Maker<'a, 'c> {
-    held: &'a [Content<'c>],
+    padding_values: &'a [Content<'c>],
     options: &'a Options,
 }
 
@@ -335,7 +336,7 @@ impl<'c> Maker<'_, 'c> {
                     self.is_neutral(&combiner, element, initial)
                 });
                 let sum = initial.filter(|_| stays);
-                body.then.as_ref().map_or(vec![sum], |then| made.yields(then, sum))
+                body.epilogue.as_ref().map_or(vec![sum], |then| made.yields(then, sum))
             }
         };
         values.resize(outputs, None);
@@ -397,12 +398,12 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
         match from {
             Argument::Element(operand) if (self.is_padding)(*operand) => {
                 self.relied.push(*operand);
-                self.maker.held[*operand]
+                self.maker.padding_values[*operand]
             }
             Argument::Element(_) => None,
             Argument::Value(_) => constant(from),
-            Argument::Sum => sum,
-            Argument::Made(body) => self.yields(body, sum).pop().flatten(),
+            Argument::Accumulator => sum,
+            Argument::Fused(body) => self.yields(body, sum).pop().flatten(),
         }
     }
 

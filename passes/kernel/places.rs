@@ -298,23 +298,33 @@ impl<'c> Places<'c> {
         here: Option<&Vec<Val<'c>>>,
     ) -> Reached<'c> {
         let Some(own) = operand.access.spread_buffer() else { return operand.access.at(index) };
-        let (base, packing) = (operand.access.base, operand.access.packing);
+        let (base, element_encoding) = (operand.access.base, operand.access.element_encoding);
         let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
         let inside = index[own.places.len()..].to_vec();
         if !operand.across.is_empty() {
             let mut at: Vec<Expr> = self.coordinates.iter().map(|var| Expr::Var(*var)).collect();
             operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
-            return Reached { base, packing, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
+            return Reached {
+                base,
+                element_encoding,
+                index: at.into_iter().chain(inside).collect(),
+                copies: Vec::new(),
+            };
         }
         if let Some(here) = here.filter(|here| !here.is_empty()) {
-            return Reached { base: b.part(base, &operand.access.strides, here), packing, index: inside, copies };
+            return Reached {
+                base: b.part(base, &operand.access.strides, here),
+                element_encoding,
+                index: inside,
+                copies,
+            };
         }
         // Along an axis with copies everywhere, the nearest copy is at the place itself.
         let at = index.into_iter().enumerate().map(|(k, e)| match self.coordinates.get(k) {
             Some(var) if !own.named[k] => Expr::Var(*var),
             _ => e,
         });
-        Reached { base, packing, index: at.collect(), copies }
+        Reached { base, element_encoding, index: at.collect(), copies }
     }
 
     /// Emits the loops over copies; returns the insertion point inside.

@@ -42,7 +42,7 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     let vector = ir::vector(vector_type).ok_or("its vector must have a fixed length")?;
     let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
     let access = buffers.access(*base)?;
-    if access.packing.element != vector.element {
+    if access.element_encoding.element != vector.element {
         return Err("the elements of its memref are not those of its vector".into());
     }
     let rank = access.sizes.len();
@@ -95,7 +95,7 @@ fn contiguous<'c>(
 ) -> Option<Vec<Val<'c>>> {
     let [length] = t.vector.shape[..] else { return None };
     let along = t.along[0]?;
-    if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) || !access.packing.is_whole() {
+    if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) || !access.element_encoding.is_whole() {
         // A vector packs such elements; a buffer gives each its own bytes, or other bits.
         return None;
     }

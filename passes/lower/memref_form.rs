@@ -3,7 +3,7 @@
 //! `f32[3,5]{1,0:T(2,2)}` becomes `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>` in the strided form, and in the physical
 //! form `memref<2x3x2x2xf32>`. The rule is that of lowering, [`Parts`].
 
-use crate::buffers::packing::Held;
+use crate::buffers::element_encoding::UnitsPerElement;
 use crate::buffers::parts::Parts;
 use crate::pass::options::Form;
 use tensor_layout::operations::Array;
@@ -39,9 +39,9 @@ impl MemRefForm {
             return Err(Error::new(format!("expected a layout without `M` and `SC`, found {layout}")));
         }
         let sizes = array.sizes().ok_or_else(|| Error::new("every size must be known or have a bound, found `?`"))?;
-        let held = Held::new(&element, own, layout.element_bits).map_err(Error::new)?;
+        let ratio = UnitsPerElement::new(&element, own, layout.element_bits).map_err(Error::new)?;
         let sizes: Vec<_> = sizes.into_iter().map(Some).collect();
-        let parts = Parts::of(&sizes, layout, held.unwrap_or(Held::ONE)).map_err(Error::new)?;
+        let parts = Parts::of(&sizes, layout, ratio.unwrap_or(UnitsPerElement::ONE)).map_err(Error::new)?;
         let parts = match form {
             Form::Strided => parts,
             Form::Physical => parts.in_memory_order(),

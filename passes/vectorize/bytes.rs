@@ -8,10 +8,10 @@
 //! rest of each dimension, behind its full tiles, is computed element by element, so that padding does not change.
 
 use super::rows::Row;
+use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::IndexVars;
-use crate::buffers::lowered::Lowered;
+use crate::buffers::lowered::LoweredMemRef;
 use crate::buffers::operations::{DIVIDES, LANEWISE, is};
-use crate::buffers::packing::Packing;
 use crate::kernel;
 use crate::kernel::access::{Operand, Size};
 use crate::kernel::body::{Argument, Body};
@@ -31,18 +31,18 @@ const LEAST: i64 = 8;
 
 /// Emits vector code for a nest before `b`. If this is impossible, returns the reason and emits nothing.
 pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
-    let (lowered, packing) = one_layout(nest)?;
+    let (lowered, element_encoding) = one_layout(nest)?;
     check(body)?;
     let shape =
         lowered.shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or("its sizes are known only at run time")?;
-    let tiles = Tiles::new(lowered, &shape, packing.held.elements)?;
+    let tiles = Tiles::new(lowered, &shape, element_encoding.ratio.elements)?;
     let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
     let starts = rows.iter().map(|row| row.offset).collect::<Option<Vec<i64>>>();
     let starts = starts.ok_or("the offset of a buffer is known only at run time")?;
 
     let buffers = nest.operands.iter().zip(rows).map(|(o, row)| row.view(b, o.access.base));
     let buffers: Vec<(Val<'c>, i64)> = buffers.zip(starts).collect();
-    let kernel = Bytes { nest, body, packing, buffers, on_bits: is_on_bits(nest, body, packing) };
+    let kernel = Bytes { nest, body, element_encoding, buffers, on_bits: is_on_bits(nest, body, element_encoding) };
     kernel.full_tiles(b, &tiles, i64::from(target.vector_bits()) / 8);
     for d in 0..shape.len() {
         let first = tiles.full[d] * tiles.scales[d];
@@ -57,7 +57,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
 }
 
 /// The layout of all operands.
-fn one_layout<'a, 'c>(nest: &'a Nest<'c>) -> Result<(&'a Lowered<'c>, Packing<'c>), String> {
+fn one_layout<'a, 'c>(nest: &'a Nest<'c>) -> Result<(&'a LoweredMemRef<'c>, ElementEncoding<'c>), String> {
     let first = nest.operands[0].access.lowered.as_deref().ok_or("an operand is not in bytes of several elements")?;
     let identity = |o: &Operand<'c>| o.map.iter().enumerate().all(|(d, e)| *e == Expr::Var(d)) && o.access.is_whole();
     let same = |o: &Operand<'c>| {
@@ -66,14 +66,14 @@ fn one_layout<'a, 'c>(nest: &'a Nest<'c>) -> Result<(&'a Lowered<'c>, Packing<'c
             && identity(o)
     };
     match nest.operands.iter().all(same) {
-        true => Ok((first, first.packing)),
+        true => Ok((first, first.element_encoding)),
         false => Err("its operands hold several elements in a byte, and not in one layout".into()),
     }
 }
 
 /// Checks that vectors can compute the whole body.
 fn check(body: &Body) -> Result<(), String> {
-    if body.initial.is_some() || body.then.is_some() {
+    if body.initial.is_some() || body.epilogue.is_some() {
         return Err("it reduces elements of which a byte holds several".into());
     }
     for op in body.block.into_iter().flat_map(ir::operations) {
@@ -83,25 +83,25 @@ fn check(body: &Body) -> Result<(), String> {
         }
     }
     body.arguments.iter().try_for_each(|(_, from)| match from {
-        Argument::Made(body) => check(body),
-        Argument::Sum => Err("it reduces elements of which a byte holds several".into()),
+        Argument::Fused(body) => check(body),
+        Argument::Accumulator => Err("it reduces elements of which a byte holds several".into()),
         Argument::Element(_) | Argument::Value(_) => Ok(()),
     })
 }
 
 /// Whether a body does the same to each bit, of elements without spare bits.
-fn is_on_bits(nest: &Nest, body: &Body, packing: Packing) -> bool {
+fn is_on_bits(nest: &Nest, body: &Body, element_encoding: ElementEncoding) -> bool {
     let bitwise =
         |op: Op| matches!(ir::name(op), "arith.andi" | "arith.ori" | "arith.xori" | "arith.constant" | "linalg.yield");
     fn all(body: &Body, of: &dyn Fn(Op) -> bool) -> bool {
-        let made = |from: &Argument| if let Argument::Made(body) = from { all(body, of) } else { true };
+        let made = |from: &Argument| if let Argument::Fused(body) = from { all(body, of) } else { true };
         body.block.is_none_or(|block| ir::operations(block).into_iter().all(of))
             && body.arguments.iter().all(|(_, from)| made(from))
     }
-    let element = packing.element;
-    ir::bits(element) == packing.bits
+    let element = element_encoding.element;
+    ir::bits(element) == element_encoding.bits
         && element.is_integer()
-        && nest.operands.iter().all(|o| o.access.packing.element == element)
+        && nest.operands.iter().all(|o| o.access.element_encoding.element == element)
         && all(body, &bitwise)
 }
 
@@ -118,13 +118,13 @@ struct Tiles {
 }
 
 impl Tiles {
-    fn new(lowered: &Lowered, shape: &[i64], count: i64) -> Result<Tiles, String> {
+    fn new(lowered: &LoweredMemRef, shape: &[i64], count: i64) -> Result<Tiles, String> {
         let sizes = lowered.sizes().iter().copied().collect::<Option<Vec<i64>>>().ok_or("its sizes are unknown")?;
         let (mut scales, mut inside) = (vec![0; shape.len()], vec![1i64; shape.len()]);
         let (mut grid, mut within) = (Vec::new(), Vec::new());
         for (k, size) in sizes.iter().enumerate() {
-            let stride = lowered.strides[k].ok_or("its strides are unknown")? / count;
-            match (quotient(&lowered.exprs[k]), dim(&lowered.exprs[k])) {
+            let stride = lowered.element_strides[k].ok_or("its strides are unknown")? / count;
+            match (quotient(&lowered.index_exprs[k]), dim(&lowered.index_exprs[k])) {
                 (Some((d, scale)), _) => {
                     scales[d] = scale;
                     grid.push((d, *size, stride));
@@ -137,7 +137,7 @@ impl Tiles {
                 (None, None) => return Err("no dimension of its buffer is one of whole tiles".into()),
             }
         }
-        if let Some(d) = lowered.exprs.last().and_then(dim) {
+        if let Some(d) = lowered.index_exprs.last().and_then(dim) {
             inside[d] = inside[d].saturating_mul(count);
         }
         for (d, scale) in scales.iter_mut().enumerate() {
@@ -194,7 +194,7 @@ fn dim(e: &Expr) -> Option<usize> {
 struct Bytes<'a, 'c> {
     nest: &'a Nest<'c>,
     body: &'a Body<'c>,
-    packing: Packing<'c>,
+    element_encoding: ElementEncoding<'c>,
     /// Each operand as a view of bytes, and the offset of its first element.
     buffers: Vec<(Val<'c>, i64)>,
     on_bits: bool,
@@ -228,7 +228,7 @@ impl<'c> Bytes<'_, 'c> {
 
     /// One vector of bytes.
     fn vector(&self, b: Builder<'c>, vars: &IndexVars<'c>, at: &Expr, width: i64) {
-        let byte = self.packing.held_in;
+        let byte = self.element_encoding.memref_element;
         let bytes = ir::vector_type(&[width], byte);
         let place = |b: Builder<'c>, operand: usize| {
             let (buffer, first) = self.buffers[operand];
@@ -239,13 +239,13 @@ impl<'c> Bytes<'_, 'c> {
             *loaded.entry(operand).or_insert_with(|| b.value("vector.load", &place(b, operand), bytes, &[]))
         };
         let mut stored: Vec<Option<Val<'c>>> = vec![None; self.nest.outputs];
-        for digit in 0..if self.on_bits { 1 } else { self.packing.held.elements } {
+        for digit in 0..if self.on_bits { 1 } else { self.element_encoding.ratio.elements } {
             let shift = |name: &str, v: Val<'c>, bits: i64| match digit {
                 0 => v,
                 _ => b.value(name, &[v, splat(b, byte, width, digit * bits)], bytes, &[]),
             };
-            let mut element = |operand: usize| match self.nest.operands[operand].access.packing {
-                Packing { element, bits: Some(bits), .. } if !self.on_bits => {
+            let mut element = |operand: usize| match self.nest.operands[operand].access.element_encoding {
+                ElementEncoding { element, bits: Some(bits), .. } if !self.on_bits => {
                     let own = integer(b, element);
                     let low = shift("arith.shrui", load(operand), bits);
                     let low = b.value("arith.trunci", &[low], ir::vector_type(&[width], own), &[]);
@@ -259,7 +259,9 @@ impl<'c> Bytes<'_, 'c> {
             let made = compute(b, self.body, &mut element, &lanes, &broadcast);
             let first = self.nest.operands.len() - self.nest.outputs;
             for (k, value) in made.into_iter().enumerate() {
-                let Packing { element, bits: Some(bits), .. } = self.nest.operands[first + k].access.packing else {
+                let ElementEncoding { element, bits: Some(bits), .. } =
+                    self.nest.operands[first + k].access.element_encoding
+                else {
                     continue;
                 };
                 let value = match self.on_bits {
@@ -286,8 +288,8 @@ impl<'c> Bytes<'_, 'c> {
         if !self.on_bits {
             return v;
         }
-        let byte = self.packing.held_in;
-        let bits = self.packing.bits.unwrap_or(8);
+        let byte = self.element_encoding.memref_element;
+        let bits = self.element_encoding.bits.unwrap_or(8);
         let pattern = b.constant(IntegerAttribute::new(byte, 0xff / ((1 << bits) - 1)).into());
         let wide = b.value("arith.extui", &[v], byte, &[]);
         b.value("arith.muli", &[wide, pattern], byte, &[])
@@ -330,8 +332,8 @@ fn compute<'c>(
         let value = match from {
             Argument::Element(operand) => element(*operand),
             Argument::Value(v) => broadcast(*v),
-            Argument::Made(body) => compute(b, body, element, lanes, broadcast)[0],
-            Argument::Sum => unreachable!("it has been checked that nothing is reduced"),
+            Argument::Fused(body) => compute(b, body, element, lanes, broadcast)[0],
+            Argument::Accumulator => unreachable!("it has been checked that nothing is reduced"),
         };
         first.get_or_insert(value);
         values.insert(ir::key(*argument), value);

@@ -67,8 +67,8 @@ impl<'c> Kernel<'_, 'c> {
         match from {
             Argument::Element(operand) => self.register(b, at, loaded, *operand, key),
             Argument::Value(v) => self.broadcast(b, *v),
-            Argument::Sum => sum.expect("only reductions have sums"),
-            Argument::Made(body) => self.compute(b, at, loaded, body, key, sum)[0],
+            Argument::Accumulator => sum.expect("only reductions have sums"),
+            Argument::Fused(body) => self.compute(b, at, loaded, body, key, sum)[0],
         }
     }
 
@@ -93,7 +93,7 @@ impl<'c> Kernel<'_, 'c> {
         let mut values: HashMap<usize, Val<'c>> = HashMap::new();
         for (argument, from) in &body.arguments {
             let done = self.done.values().any(|operand| Body::is(from, *operand));
-            let has_value = sum.is_some() || !matches!(from, Argument::Sum);
+            let has_value = sum.is_some() || !matches!(from, Argument::Accumulator);
             if !done && has_value && ir::is_used(*argument) {
                 values.insert(ir::key(*argument), self.argument(b, at, loaded, key, sum, from));
             }

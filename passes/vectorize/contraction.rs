@@ -86,7 +86,7 @@ impl<'a> VectorPlanner<'a> {
         let is_row = |l: &usize| {
             let dim = self.levels[*l].dim;
             let served = |o: usize| self.has_dim(o, panel) && !self.has_dim(o, &[dim]);
-            self.is_parallel(*l) && !panel.contains(&dim) && (0..self.feeds).any(served)
+            self.is_parallel(*l) && !panel.contains(&dim) && (0..self.reduction_inputs).any(served)
         };
         (0..self.levels.len()).rev().filter(is_row).collect()
     }
@@ -99,7 +99,7 @@ impl<'a> VectorPlanner<'a> {
         if !rows.is_empty() {
             self.widen_lanes(lanes * 2);
             self.fill(rows, accumulators / 2);
-        } else if (0..self.feeds).all(has_lanes_first) {
+        } else if (0..self.reduction_inputs).all(has_lanes_first) {
             self.widen_lanes(lanes * (accumulators / 2).max(1));
         }
     }
@@ -107,7 +107,7 @@ impl<'a> VectorPlanner<'a> {
     /// Lets the block hold whole vectors of the inputs with the lanes, within twice the number of registers.
     pub fn widen_inputs(&mut self, lanes: i64, panel: &[usize]) {
         let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
-        let inputs: Vec<usize> = (0..self.feeds).filter(|o| self.has_dim(*o, panel)).collect();
+        let inputs: Vec<usize> = (0..self.reduction_inputs).filter(|o| self.has_dim(*o, panel)).collect();
         for o in inputs {
             let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
             self.widen(o, lanes);
@@ -131,7 +131,7 @@ impl<'a> VectorPlanner<'a> {
 
     /// The loop order batches, panel dimensions, rows; without a contraction, the output's memory order.
     pub fn by_panels(&self, contraction: bool, panel: &[usize]) -> Order {
-        let is_batch = |dim: usize| (0..self.feeds).all(|o| self.has_dim(o, &[dim]));
+        let is_batch = |dim: usize| (0..self.reduction_inputs).all(|o| self.has_dim(o, &[dim]));
         self.sorted(true, |l| {
             let group = match () {
                 () if !contraction || is_batch(l.dim) => 0,
@@ -166,7 +166,7 @@ impl<'a> VectorPlanner<'a> {
 
     /// Plans copies of the inputs of a contraction that would have to be rearranged or converted for every block.
     pub fn pack(&mut self, lanes: i64, panel: &[usize]) {
-        let chosen: Vec<usize> = (0..self.feeds).filter(|o| self.is_worth_packing(*o, panel)).collect();
+        let chosen: Vec<usize> = (0..self.reduction_inputs).filter(|o| self.is_worth_packing(*o, panel)).collect();
         if chosen.is_empty() {
             return;
         }
@@ -272,7 +272,7 @@ impl<'a> VectorPlanner<'a> {
             levels: order.iter().map(level).collect(),
             starts: vec![self.starts[operand].clone(), Address::start()],
             output: 1,
-            feeds: 0,
+            reduction_inputs: 0,
             reorders: false,
             across: None,
             element_bits: vec![self.element_bits[operand], self.widened[operand]],

@@ -20,9 +20,9 @@ pub enum Narrow<'c> {
 impl<'c> Narrow<'c> {
     /// The encoding of each operand of a nest. Elements that are only moved between memories of one kind stay encoded.
     pub fn of_operands(nest: &Nest<'c>, body: &Body<'c>) -> Vec<Narrow<'c>> {
-        let of = |o: &Operand<'c>| match o.access.packing {
-            packing if !packing.is_whole() => Narrow::LowBits(packing.element),
-            packing if is_bool(packing.element) => Narrow::Bool,
+        let of = |o: &Operand<'c>| match o.access.element_encoding {
+            element_encoding if !element_encoding.is_whole() => Narrow::LowBits(element_encoding.element),
+            element_encoding if is_bool(element_encoding.element) => Narrow::Bool,
             _ => Narrow::Same,
         };
         let all: Vec<Narrow> = nest.operands.iter().map(of).collect();

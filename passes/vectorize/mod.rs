@@ -66,7 +66,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     if let Some(reason) = nest.operands.iter().find_map(|o| o.access.only_scalar()) {
         return Err(reason);
     }
-    if nest.operands.iter().any(|o| o.access.packing.held.elements > 1) {
+    if nest.operands.iter().any(|o| o.access.element_encoding.ratio.elements > 1) {
         return bytes::emit(b, nest, body, target);
     }
     match PlannedKernel::of(b, nest, body, target) {

@@ -8,8 +8,8 @@ use super::distance::Distance;
 use super::linear::Refusal;
 use super::rows::{Row, caller_frees, scratch};
 use super::{contraction, planner};
+use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::IndexVars;
-use crate::buffers::packing::Packing;
 use crate::kernel;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
@@ -30,7 +30,7 @@ pub fn emit<'c>(
     let Some(extents) = nest.extents.iter().map(|n| n.known()).collect::<Option<Vec<i64>>>() else {
         return Err(refusal.reason);
     };
-    let mut inputs: Vec<Input> = (0..body.feeds).filter_map(|o| Input::of(nest, &extents, o)).collect();
+    let mut inputs: Vec<Input> = (0..body.reduction_inputs).filter_map(|o| Input::of(nest, &extents, o)).collect();
     inputs.retain(|input| refusal.dims.iter().any(|dim| input.dims.contains(dim)));
     inputs.sort_by_key(|input| input.elements);
     let plans = |copied: &&[Input]| {
@@ -73,7 +73,7 @@ impl Input {
         let product = |sizes: &[i64]| sizes.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
         let elements = product(&sizes)?;
         let is_reused = product(extents)? / elements.max(1) >= contraction::REUSE;
-        let is_whole = across.is_empty() && access.spread_buffer().is_none() && access.packing.bits.is_none();
+        let is_whole = across.is_empty() && access.spread_buffer().is_none() && access.element_encoding.bits.is_none();
         (is_reused && is_whole).then_some(Input { operand, dims, sizes, elements })
     }
 
@@ -92,7 +92,7 @@ impl Input {
             logical: vec![Expr::sum(terms)],
             symbols: Vec::new(),
             shape: vec![Some(self.elements)],
-            packing: Packing::whole(nest.operands[self.operand].access.packing.element),
+            element_encoding: ElementEncoding::whole(nest.operands[self.operand].access.element_encoding.element),
             strides: vec![Some(1)],
         }
     }
@@ -100,7 +100,7 @@ impl Input {
     /// Emits the copy.
     fn copy<'c>(&self, b: Builder<'c>, nest: &Nest<'c>, target: &Options) -> Val<'c> {
         let Operand { access, map, .. } = &nest.operands[self.operand];
-        let made = scratch(b, &Distance::fixed(self.elements), access.packing.element, &[]);
+        let made = scratch(b, &Distance::fixed(self.elements), access.element_encoding.element, &[]);
         let own = |dim: &usize| self.dims.iter().position(|d| d == dim).map_or(Expr::Const(0), Expr::Var);
         let of_nest: Vec<Expr> = (0..nest.extents.len()).map(|dim| own(&dim)).collect();
         let from = Operand::new(access.clone(), map.iter().map(|e| e.substitute(&of_nest)).collect());

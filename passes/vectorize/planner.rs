@@ -47,19 +47,19 @@ pub fn plan<'c>(
     if lanes < 2 {
         return Err(format!("a vector of {} bits holds one element", planner.vector_bits).into());
     }
-    planner.feeds = body.feeds;
+    planner.reduction_inputs = body.reduction_inputs;
     planner.reorders = body.reorders(target);
     let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
     let mode = match (reduced.is_empty(), planner.main(&reduced)) {
         (true, _) if body.initial.is_none() => Mode::Elementwise,
         // A body after the reduction needs the results in lanes.
-        (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::Reassociated,
+        (_, Some(_)) if planner.reorders && body.epilogue.is_none() => Mode::Reassociated,
         _ => Mode::Sequential,
     };
     if mode != Mode::Elementwise && body.initial.is_none() {
         return Err("a size that is known only at run time is of a dimension that has one place in an output".into());
     }
-    if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
+    if mode != Mode::Elementwise && nest.outputs != 1 && body.epilogue.is_none() {
         return Err("it reduces to several outputs".into());
     }
     let all = |o: usize| (0..planner.levels.len()).all(|l| !planner.is_parallel(l) || planner.has(o, l));
@@ -84,7 +84,7 @@ pub struct VectorPlanner<'a> {
     /// The number of the first operand that is written.
     pub output: usize,
     /// The number of operands, from the first, that are read for each step of a reduction.
-    pub feeds: usize,
+    pub reduction_inputs: usize,
     /// Whether the reduction may be reordered.
     pub reorders: bool,
     /// The dimension and scale of the level for lanes, if it is not contiguous in the output.
@@ -162,7 +162,7 @@ impl<'a> VectorPlanner<'a> {
         Ok(VectorPlanner {
             target,
             vector_bits: target.vector_bits(),
-            feeds: 0,
+            reduction_inputs: 0,
             reorders: false,
             across: None,
             levels,
@@ -197,7 +197,7 @@ impl<'a> VectorPlanner<'a> {
             })
         };
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.has(*o, l));
-        (0..self.feeds).find(|o| all(o) && near(o))
+        (0..self.reduction_inputs).find(|o| all(o) && near(o))
     }
 
     /// The levels along which an operand's elements are contiguous, fastest first.
@@ -430,7 +430,9 @@ impl<'a> VectorPlanner<'a> {
         let first = match mode {
             Mode::Elementwise => self.leader(|o| memory[o].len()),
             Mode::Sequential => Some(self.output),
-            Mode::Reassociated => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
+            Mode::Reassociated => {
+                (0..self.reduction_inputs).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1))
+            }
         };
         let first = first.ok_or("no operand has contiguous elements")?;
         let chosen = match (mode, self.across, self.lane_level()) {
@@ -460,14 +462,14 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
 
 /// The widenings of a body that the copy of an input may apply: to elements that are not encoded in memory.
 pub fn widenings<'a, 'c>(nest: &'a Nest<'c>, body: &Body<'c>) -> impl Iterator<Item = (usize, Op<'c>)> + use<'a, 'c> {
-    body.widenings().into_iter().filter(|(operand, _)| nest.operands[*operand].access.packing.is_whole())
+    body.widenings().into_iter().filter(|(operand, _)| nest.operands[*operand].access.element_encoding.is_whole())
 }
 
 /// The bits of an operand's elements in memory.
 fn element_bits(operand: &Operand) -> Result<i64, String> {
-    let packing = operand.access.packing;
-    let element = packing.element;
-    match packing.bits.or(ir::bits(element)) {
+    let element_encoding = operand.access.element_encoding;
+    let element = element_encoding.element;
+    match element_encoding.bits.or(ir::bits(element)) {
         // An `i1` takes one byte: `narrow`.
         Some(1) => Ok(8),
         Some(n @ (8 | 16 | 32 | 64)) => Ok(n),

@@ -79,7 +79,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
             return Err(0);
         }
         let mut kernels: Vec<PlannedKernel<'a, 'c>> = Vec::new();
-        let is_plain = |o: &Operand| o.access.only_scalar().is_none() && o.access.packing.held.elements == 1;
+        let is_plain = |o: &Operand| o.access.only_scalar().is_none() && o.access.element_encoding.ratio.elements == 1;
         for (nest, body) in nests {
             if !nest.operands.iter().all(is_plain) {
                 return Err(kernels.len());
@@ -293,8 +293,8 @@ fn reached<'c>(nests: &[&(Nest<'c>, Body<'c>)]) -> Option<Vec<RowBuffer<'c>>> {
 /// The bytes of an operand's buffer without padding.
 fn bytes_of(operand: &Operand) -> Option<i64> {
     let elements = operand.access.shape.iter().try_fold(1i64, |all, n| all.checked_mul((*n)?))?;
-    let packing = operand.access.packing;
-    elements.checked_mul((packing.bits.or(ir::bits(packing.element))? + 7) / 8)
+    let element_encoding = operand.access.element_encoding;
+    elements.checked_mul((element_encoding.bits.or(ir::bits(element_encoding.element))? + 7) / 8)
 }
 
 /// The number of elements in an operand's buffer from the first row to the last accessed element of a block of rows;

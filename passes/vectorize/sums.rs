@@ -44,7 +44,7 @@ impl<'c> Kernel<'_, 'c> {
             let mut results: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
             for (key, sum) in sums {
                 let then = |then: &Rc<Body<'c>>| self.compute(b, at, &mut loaded, then, key, Some(sum));
-                results.insert(key, self.body.then.as_ref().map_or_else(|| vec![sum], then));
+                results.insert(key, self.body.epilogue.as_ref().map_or_else(|| vec![sum], then));
             }
             for output in output..self.buffers.len() {
                 let t = ir::vector_type(&[1 << lanes.len()], self.element(output));

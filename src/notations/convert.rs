@@ -54,7 +54,7 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
         return Err(Error::new("a TensorLayout must have at least one dimension, found none"));
     }
     let of_parts = |dim: usize| {
-        let parts = expansion.parts().into_iter().filter(|part| part.dim == Some(dim));
+        let parts = expansion.strided_dims().into_iter().filter(|part| part.dim == Some(dim));
         Some(parts.map(|part| Part { extent: part.size, axis: None, stride: part.stride }).collect())
     };
     // Where `*` merges dimensions, one has the parts of all; the digits of each are found from offsets.

@@ -101,7 +101,7 @@ impl Target {
         let [before, after] = [Expansion::new(&sizes, from)?, Expansion::new(&sizes, to)?];
         // A part of size 1 is nowhere but at its beginning.
         let parts = |side: &Expansion| {
-            let parts = side.parts().into_iter().filter(|part| part.size > 1);
+            let parts = side.strided_dims().into_iter().filter(|part| part.size > 1);
             parts.map(|part| (part.dim, part.size, part.stride)).collect::<Vec<_>>()
         };
         let same = before.allocated_elements() == after.allocated_elements() && parts(&before) == parts(&after);

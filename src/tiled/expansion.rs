@@ -35,14 +35,14 @@ pub struct Expansion {
     elements: i64,
     allocated: i64,
     element_bits: i64,
-    parts: Vec<LoweredDim>,
+    strided_dims: Vec<StridedDim>,
     split: bool,
 }
 
 /// One dimension of the lowered form: a part into which tiling cuts a logical dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LoweredDim {
+pub struct StridedDim {
     /// The lowest of its logical dimensions (several where `*` merged them); `None` for a dimension in front, from a
     /// tile longer than the rank.
     pub dim: Option<usize>,
@@ -238,7 +238,7 @@ impl Expansion {
 
     /// Whether both layouts put every common index at the same offset. A merge by `*` multiplies by the minor size, so
     /// a larger dimension may move elements though all expanded sizes are equal.
-    pub(crate) fn agrees_with(&self, other: &Expansion) -> bool {
+    pub(crate) fn same_offsets(&self, other: &Expansion) -> bool {
         let (own, theirs) = (self.equations(), other.equations());
         own.digits == theirs.digits && own.expanded == theirs.expanded && self.strides == other.strides
     }
@@ -262,8 +262,8 @@ impl Expansion {
     ///
     /// Where a later tile merges parts of several dimensions, these dimensions become one, with its parts in memory
     /// order.
-    pub fn parts(&self) -> Vec<LoweredDim> {
-        self.parts.clone()
+    pub fn strided_dims(&self) -> Vec<StridedDim> {
+        self.strided_dims.clone()
     }
 
     /// Computes all values of a logical index, and calls `read` with them.
@@ -423,7 +423,7 @@ impl Builder {
         }
         let tail = if layout.is_tiled() { layout.tail_alignment } else { 1 };
         let allocated = (elements / tail + i64::from(elements % tail != 0)).checked_mul(tail).ok_or_else(too_large)?;
-        let parts = self.parts(&sizes, &strides);
+        let strided_dims = self.strided_dims(&sizes, &strides);
         Ok(Expansion {
             logical: logical.to_vec(),
             sizes_of: self.values.iter().map(|v| v.size).collect(),
@@ -434,12 +434,12 @@ impl Builder {
             elements,
             allocated,
             element_bits: layout.element_bits,
-            parts,
+            strided_dims,
             split: !layout.splits.is_empty(),
         })
     }
 
-    fn parts(&self, sizes: &[i64], strides: &[i64]) -> Vec<LoweredDim> {
+    fn strided_dims(&self, sizes: &[i64], strides: &[i64]) -> Vec<StridedDim> {
         let mut first = vec![usize::MAX; self.groups.len()];
         for (position, value) in self.expanded.iter().enumerate().rev() {
             first[self.values[*value].group] = position;
@@ -457,7 +457,7 @@ impl Builder {
         for run in order.chunk_by(|a, b| group(*a) == group(*b)) {
             let dim = self.groups[group(run[0])].dim;
             let part =
-                |&position: &usize| LoweredDim { dim, position, size: sizes[position], stride: strides[position] };
+                |&position: &usize| StridedDim { dim, position, size: sizes[position], stride: strides[position] };
             let before = parts.len();
             parts.extend(run.iter().filter(|position| sizes[**position] != 1).map(part));
             if parts.len() == before && dim.is_some() {
@@ -538,7 +538,7 @@ mod tests {
     fn lowered(text: &str) -> (Vec<i64>, Vec<i64>) {
         let Ok(Shape::Array(array)) = Shape::parse(text) else { panic!("{text}: not an array") };
         let expansion = Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap();
-        expansion.parts().into_iter().map(|part| (part.size, part.stride)).unzip()
+        expansion.strided_dims().into_iter().map(|part| (part.size, part.stride)).unzip()
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub mod memory_space;
 mod padding;
 pub mod tiling;
 
-pub use expansion::{Expansion, LoweredDim};
+pub use expansion::{Expansion, StridedDim};
 pub use jax::jax;
 pub use layout::{Layout, Split, Tile, TileEntry};
 pub use tiling::Tiling;

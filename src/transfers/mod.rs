@@ -250,7 +250,7 @@ impl WindowSide {
         let mut sizes = self.expansion.logical_sizes().to_vec();
         let fits = |sizes: &[i64]| {
             Expansion::new(sizes, &self.layout)
-                .is_ok_and(|of| of.sizes() == self.expansion.sizes() && of.agrees_with(&self.expansion))
+                .is_ok_and(|of| of.sizes() == self.expansion.sizes() && of.same_offsets(&self.expansion))
         };
         for dim in 0..sizes.len() {
             let (mut low, mut high) = (sizes[dim], self.expansion.elements().saturating_add(1));

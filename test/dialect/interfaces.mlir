@@ -1,4 +1,4 @@
-// What stock MLIR makes of the layouts, by way of their interfaces.
+// What upstream MLIR makes of the layouts, by way of their interfaces.
 // RUN: layout-opt %s --normalize-memrefs | FileCheck %s --check-prefix=MAP
 // RUN: layout-opt %s --expand-strided-metadata | FileCheck %s --check-prefix=STRIDES
 // RUN: layout-opt %s --fold-memref-alias-ops --canonicalize | FileCheck %s

@@ -5,7 +5,7 @@ use crate::buffer::GARBAGE;
 use crate::choices::Choices;
 use crate::element::{Element, Kind};
 use std::ops::{Deref, DerefMut};
-use tensor_layout::tiled::{Expansion, LoweredDim};
+use tensor_layout::tiled::{Expansion, StridedDim};
 use tensor_layout::tiled::{Layout, TileEntry};
 
 /// Random choices, and the kind of program they are for.
@@ -147,8 +147,8 @@ impl Array {
     }
 
     /// The parts that become dimensions of the memref. A dynamic size counts as a larger one, with all its parts.
-    pub fn parts(&self) -> Vec<LoweredDim> {
-        self.expansion().expect("small").parts()
+    pub fn parts(&self) -> Vec<StridedDim> {
+        self.expansion().expect("small").strided_dims()
     }
 
     /// The expansion of the larger sizes; `None` if they have too many elements.

@@ -102,7 +102,7 @@ fn check(sizes: &[i64], layout: &Layout) {
 
     // From index to offset: digits, expressions, and the lowered form's strides.
     let simplified = IndexingMap::of_sizes(sizes, expansion.exprs());
-    let (exprs, offset_expr, parts) = (expansion.exprs(), expansion.offset_expr(), expansion.parts());
+    let (exprs, offset_expr, parts) = (expansion.exprs(), expansion.offset_expr(), expansion.strided_dims());
     for index in indices(sizes) {
         let offset = offsets[&index];
         assert_eq!(expansion.offset(&index), Ok(offset), "{name}: offset of {index:?}");
@@ -130,7 +130,7 @@ fn check(sizes: &[i64], layout: &Layout) {
 
 /// The lowered form: its parts and their order.
 fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion) {
-    let parts = expansion.parts();
+    let parts = expansion.strided_dims();
     for part in &parts {
         assert_eq!(part.size, expansion.sizes()[part.position], "{name}: size of {part:?}");
         assert_eq!(part.stride, expansion.strides()[part.position], "{name}: stride of {part:?}");

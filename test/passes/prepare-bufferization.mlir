@@ -1,4 +1,4 @@
-// layout-prepare-bufferization: what stock bufferization is given instead of tensors with tiled layouts.
+// layout-prepare-bufferization: what upstream's bufferization is given instead of tensors with tiled layouts.
 // RUN: layout-opt %s --split-input-file --layout-prepare-bufferization | FileCheck %s
 
 #T = #layout.tiled<{1,0:T(2,2)}>
@@ -150,7 +150,7 @@ func.func @pad_dynamic(%a: tensor<?x5xf32, #R>, %low: index, %v: f32) -> tensor<
 
 // -----
 
-// A switch is a tree of branches, which the analysis of the stock pass knows to share buffers: on the number of the case,
+// A switch is a tree of branches, which the analysis of upstream's pass knows to share buffers: on the number of the case,
 // 2 for the default.
 // CHECK-LABEL: func.func @switch(
 // CHECK-SAME: %[[A:.*]]: tensor<4xf32> {{.*}}, %[[B:.*]]: tensor<4xf32> {{.*}}, %[[I:.*]]: index

@@ -6,7 +6,7 @@
 // RUN: (echo 'func.func private @f(tensor<3x5xf32, #layout.tiled<'; head -c 10000000 /dev/zero | tr '\0' '(') > %t
 // RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=LAYOUT
 // RUN: (head -c 9000 /dev/zero | tr '\0' '('; head -c 9000 /dev/zero | tr '\0' ')') > %t
-// RUN: not layout-opt < %t 2>&1 | FileCheck %s --check-prefix=STOCK
+// RUN: not layout-opt < %t 2>&1 | FileCheck %s --check-prefix=UPSTREAM
 // RUN: (printf 'module attributes {a.b = '; head -c 9000 /dev/zero | tr '\0' '['; head -c 9000 /dev/zero | tr '\0' ']'; \
 // RUN:   echo '} {}') > %t
 // RUN: layout-opt %t --allow-unregistered-dialect | FileCheck %s --check-prefix=DEEP
@@ -26,7 +26,7 @@
 // NESTED: .tmp:1:10001: error: nested more than 10000 levels deep
 // SIGNS: .tmp:2:9999: error: nested more than 10000 levels deep
 // LAYOUT: .tmp:2:9998: error: nested more than 10000 levels deep
-// STOCK: <stdin>:1:1: error: expected operation name in quotes
+// UPSTREAM: <stdin>:1:1: error: expected operation name in quotes
 // DEEP: module attributes {a.b = {{\[+\]+}}}
 // BYTES: .tmp:1:57: error: expected UTF-8 text
 // NO-TEXT: .tmp:1:1: error:

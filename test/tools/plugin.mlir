@@ -1,4 +1,4 @@
-// Stock mlir-opt with the dialect and the passes as a plugin.
+// Upstream's mlir-opt with the dialect and the passes as a plugin.
 // RUN: export LAYOUT_VERIFY=0
 // RUN: mlir-opt %s --load-dialect-plugin=%{plugin} | FileCheck %s
 // RUN: mlir-opt %s --load-dialect-plugin=%{plugin} --load-pass-plugin=%{plugin} \

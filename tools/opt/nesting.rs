@@ -1,8 +1,8 @@
 //! The nesting depth of a program, before MLIR's parser sees it.
 //!
 //! MLIR's parser recurses for each open bracket, and for each minus sign of an affine expression, without a limit:
-//! stock `mlir-opt` crashes on 10 MB of `[`. So brackets are counted first, outside strings and comments. The arrows
-//! `->` and the comparisons `<=` and `>=` are no brackets. The parser itself checks whether brackets match.
+//! upstream's `mlir-opt` crashes on 10 MB of `[`. So brackets are counted first, outside strings and comments. The
+//! arrows `->` and the comparisons `<=` and `>=` are no brackets. The parser itself checks whether brackets match.
 
 use tensor_layout::limits;
 

@@ -1,4 +1,4 @@
-//! The dialect and its passes as a plugin of stock `mlir-opt`:
+//! The dialect and its passes as a plugin of upstream's `mlir-opt`:
 //!
 //! ```text
 //! mlir-opt --load-dialect-plugin=liblayout_plugin.so --load-pass-plugin=liblayout_plugin.so \

@@ -1,6 +1,6 @@
 //! The flow of buffers between operations: definitions, views, and values carried from block to block.
 
-use crate::buffers::operations::{IN_ORDER, SAME_BUFFER, SAME_BYTES, VIEW, is};
+use crate::buffers::operations::{IN_ORDER, SAME_BUFFER, UNREALIZED_CAST, VIEW, is};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
 
@@ -101,7 +101,7 @@ pub fn leaks_address(op: Op) -> bool {
     let dialect = ir::name(op).split('.').next().unwrap_or_default();
     let known =
         ["affine", "arith", "bufferization", "func", "layout", "linalg", "math", "memref", "mpi", "scf", "vector"];
-    let is_cast = ir::name(op) == SAME_BYTES && ir::results(op).into_iter().all(is_buffer);
+    let is_cast = ir::name(op) == UNREALIZED_CAST && ir::results(op).into_iter().all(is_buffer);
     !known.contains(&dialect) && !is_cast
         || ir::name(op) == "memref.extract_aligned_pointer_as_index" && !is_of_alignment(op)
 }

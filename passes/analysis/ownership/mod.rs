@@ -50,9 +50,12 @@ use std::collections::HashSet;
 /// Marks an allocation or deallocation as the program's own, which passes leave alone.
 pub const KEEP: &str = "bufferization.manual_deallocation";
 
-/// On an allocation before bufferization: lowering made it, and frees it. On a function until its buffers are freed: it
-/// had tensors in layouts that pad the tail, and a copy that is handed on needs the same length.
+/// On an allocation before bufferization: lowering made it, and frees it.
 pub const AUTOMATIC: &str = "automatic_deallocation";
+
+/// On a function until its buffers are freed: it had tensors in layouts that pad the tail, and a copy that is handed on
+/// needs the same length.
+pub const COPIES_WITH_TAIL: &str = "copies_with_tail";
 
 /// The operand number of a use that does not hand on, after all those that do.
 const READ_OR_WRITTEN: usize = usize::MAX;

@@ -9,7 +9,7 @@
 //! each set of factors: `(i * n + j) * m` and `i * m * n + j * m` are one sum. So the simplifier compares affine
 //! expressions alone.
 
-use crate::buffers::packing::Packing;
+use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::parts::row_major;
 use crate::buffers::products::Products;
 use layout_dialect::affine;
@@ -30,7 +30,7 @@ pub struct StoredTensor {
     pub shape: Vec<Option<i64>>,
     layout: Layout,
     /// The bits of an element of the buffer, and those of one of the tensor if they differ.
-    packing: (Option<i64>, Option<i64>),
+    element_encoding: (Option<i64>, Option<i64>),
 }
 
 impl StoredTensor {
@@ -41,15 +41,23 @@ impl StoredTensor {
             Some(layout) => layout_dialect::tiled(layout)?,
             None => Layout::row_major(shape.len()),
         };
-        let packing = Packing::new(element, layout.element_bits).ok()?;
-        Some(StoredTensor { shape, layout, packing: (ir::bits(packing.held_in), packing.bits) })
+        let element_encoding = ElementEncoding::new(element, layout.element_bits).ok()?;
+        Some(StoredTensor {
+            shape,
+            layout,
+            element_encoding: (ir::bits(element_encoding.memref_element), element_encoding.bits),
+        })
     }
 
     /// The array as one row, if its elements are in row-major order.
     pub fn row(&self) -> Option<StoredTensor> {
         let is_row_major = !self.layout.is_tiled() && self.layout.major_to_minor().eq(0..self.shape.len());
         let layout = Layout { minor_to_major: vec![0], ..self.layout.clone() };
-        is_row_major.then(|| StoredTensor { shape: vec![elements(&self.shape)], layout, packing: self.packing })
+        is_row_major.then(|| StoredTensor {
+            shape: vec![elements(&self.shape)],
+            layout,
+            element_encoding: self.element_encoding,
+        })
     }
 }
 
@@ -87,7 +95,7 @@ impl Correspondence {
     /// Whether each element has the same offset in both arrays, and the first buffer is as large as the second.
     pub fn keeps_offsets(mut self, [from, to]: [&StoredTensor; 2]) -> bool {
         let memory = |array: &StoredTensor| (array.layout.memory_space, array.layout.metadata_prefix);
-        if from.packing != to.packing || memory(from) != memory(to) {
+        if from.element_encoding != to.element_encoding || memory(from) != memory(to) {
             return false;
         }
         // Without elements nothing moves.

@@ -2,8 +2,8 @@
 //!
 //! From `{1,0:T(8,128)}` on 64x256 a reshape to 8x8x256 with `{2,1,0:T(8,128)}` moves nothing, nor does the transpose
 //! to `{0,1:T(8,128)}`, nor the `linalg.pack` to 8x2x8x128 in row-major order: [`correspondence`] decides, by the
-//! offsets that an element has in both tensors. Such an operation needs no buffer of its own. Stock bufferization has
-//! no form for this with another layout; but a tensor can be turned into a buffer, and a buffer into a tensor:
+//! offsets that an element has in both tensors. Such an operation needs no buffer of its own. Upstream's bufferization
+//! has no form for this with another layout; but a tensor can be turned into a buffer, and a buffer into a tensor:
 //!
 //! ```text
 //! %m = bufferization.to_buffer %x                    the analysis takes it for a write
@@ -24,7 +24,7 @@ mod overwritten;
 
 use crate::analysis::aliases::{has_own_buffer, is_constant, only_reads, updated};
 use crate::buffers::index::constant_value;
-use crate::buffers::operations::{SAME_BYTES, VIEW, is};
+use crate::buffers::operations::{UNREALIZED_CAST, VIEW, is};
 use crate::buffers::views::is_read_in_place;
 use correspondence::{Correspondence, StoredTensor};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -96,7 +96,7 @@ impl<'c> SameBytes<'c> {
         let unit = |name| b.named(name, Attribute::unit(b.context()));
         let to_buffer = b.op("bufferization.to_buffer", &[source], &[buffer(b, source)], &[]);
         let operands: Vec<Val> = [ir::result(to_buffer, 0)].into_iter().chain(run_time_sizes(b, op, source)).collect();
-        let cast = b.value(SAME_BYTES, &operands, buffer(b, result), &[unit(MARK)]);
+        let cast = b.value(UNREALIZED_CAST, &operands, buffer(b, result), &[unit(MARK)]);
         let attributes = [unit("restrict"), unit("writable")];
         let to_tensor = b.op("bufferization.to_tensor", &[cast], &[result.r#type()], &attributes);
         ir::replace_all_uses(result, ir::result(to_tensor, 0));

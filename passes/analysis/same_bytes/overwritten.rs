@@ -10,7 +10,7 @@
 
 use super::MARK;
 use crate::analysis::aliases::{is_tensor, updated};
-use crate::buffers::operations::SAME_BYTES;
+use crate::buffers::operations::UNREALIZED_CAST;
 use layout_ir::{self as ir, Op, Val};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -106,7 +106,7 @@ impl<'c> Roots<'c> {
 fn aliased(op: Op<'_>) -> Option<Val<'_>> {
     let buffer = *ir::operands(op).first().filter(|_| ir::name(op) == "bufferization.to_tensor")?;
     let cast = ir::defining_op(buffer)?;
-    let is_alias = ir::name(cast) == SAME_BYTES && ir::attribute(cast, MARK).is_some();
+    let is_alias = ir::name(cast) == UNREALIZED_CAST && ir::attribute(cast, MARK).is_some();
     let to_buffer = ir::defining_op(*ir::operands(cast).first().filter(|_| is_alias)?)?;
     ir::operands(to_buffer).first().copied()
 }

@@ -8,7 +8,7 @@
 //! Each class keeps its distinct shapes. The smaller list is added to the larger one, so all merges of `n` values take
 //! `n log n` steps.
 
-use crate::buffers::lowered::{AnyLayout, Lowered};
+use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::buffers::spread::Axes;
 use crate::pass::options::Form;
 use layout_dialect::element;
@@ -233,6 +233,6 @@ fn is_possible<'c>(location: Location<'c>, axes: &Axes, t: Type<'c>, layout: Att
     if tiled.rank() != shaped.shape.len() {
         return false;
     }
-    let lowered = Lowered::new(location, &shaped, &AnyLayout::Tiled(tiled), axes, Form::Strided);
+    let lowered = LoweredMemRef::new(location, &shaped, &AnyLayout::Tiled(tiled), axes, Form::Strided);
     lowered.is_ok_and(|lowered| !constant || lowered.holds_constant())
 }

@@ -4,10 +4,10 @@ use super::state::Lowering;
 use super::types::tiled_layout;
 use crate::analysis::ownership;
 use crate::buffers::async_copies::DmaStart;
+use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::{IndexVars, constant_value, indices};
-use crate::buffers::lowered::{AnyLayout, Lowered};
+use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::buffers::maps::one_to_one;
-use crate::buffers::packing::Packing;
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
@@ -112,7 +112,12 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    pub(super) fn allocation(&mut self, b: Builder<'c>, op: Op<'c>, lowered: Rc<Lowered<'c>>) -> Result<(), String> {
+    pub(super) fn allocation(
+        &mut self,
+        b: Builder<'c>,
+        op: Op<'c>,
+        lowered: Rc<LoweredMemRef<'c>>,
+    ) -> Result<(), String> {
         let sizes = lowered.shape.iter().filter(|n| n.is_none()).count();
         let operands = ir::operands(op);
         // The symbols of the layout's map follow; the type already has them as sizes.
@@ -140,11 +145,15 @@ impl<'c> Lowering<'c> {
             let shape = ir::memref(allocation).ok_or("its type is not a memref")?;
             let data = ir::tensor_type(&Shaped { layout: None, space: None, ..shape });
             self.note_constant(op, &constant);
-            let value = match (lowered.packing.bits, constant.splat) {
+            let value = match (lowered.element_encoding.bits, constant.splat) {
                 (None, true) => constant.resplat(data),
-                (None, false) => constant.gathered(data, &lowered.gather()?),
-                (Some(bits), true) if !lowered.packing.straddles() => constant.packed_splat(data, bits as usize),
-                (Some(bits), _) => constant.packed(data, lowered.bits_before(), bits as usize, &lowered.gather()?),
+                (None, false) => constant.gathered(data, &lowered.row_major_numbers()?),
+                (Some(bits), true) if !lowered.element_encoding.straddles() => {
+                    constant.packed_splat(data, bits as usize)
+                }
+                (Some(bits), _) => {
+                    constant.packed(data, lowered.bits_before(), bits as usize, &lowered.row_major_numbers()?)
+                }
             };
             let value = value.ok_or("the bytes of its elements are not known")?;
             ir::edit(op).set_attribute("initial_value", value);
@@ -189,13 +198,13 @@ impl<'c> Lowering<'c> {
     pub(super) fn on_element(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<(), String> {
         let operands = ir::operands(op);
         let access = self.buffers.access(operands[memref])?;
-        let Packing { element, held_in, held, .. } = access.packing;
-        if !access.packing.is_whole() && held.is_one() {
+        let ElementEncoding { element, memref_element: stored, ratio, .. } = access.element_encoding;
+        if !access.element_encoding.is_whole() && ratio.is_one() {
             return Err(format!(
-                "an element of {element} is stored as one of {held_in}, and no atomic operation converts between them"
+                "an element of {element} is stored as one of {stored}, and no atomic operation converts between them"
             ));
         }
-        if !access.packing.is_whole() {
+        if !access.element_encoding.is_whole() {
             return Err("an element that shares its bytes with others cannot be updated atomically".into());
         }
         if access.spread_buffer().is_some() {
@@ -270,7 +279,7 @@ impl<'c> Lowering<'c> {
         let (Some(from), Some(to)) = (self.buffers.get(source), self.buffers.get(result).cloned()) else {
             return Ok(());
         };
-        if !from.carries() && !to.carries() && from.agrees_with(&to) {
+        if !from.carries() && !to.carries() && from.may_have_type_of(&to) {
             return Ok(());
         }
         let sizes = self.buffers.access(source)?.sizes;
@@ -325,10 +334,10 @@ impl<'c> Lowering<'c> {
     }
 
     /// The lowered form of a memref without a layout.
-    fn row_major(&self, b: Builder<'c>, t: Type<'c>) -> Result<Rc<Lowered<'c>>, String> {
+    fn row_major(&self, b: Builder<'c>, t: Type<'c>) -> Result<Rc<LoweredMemRef<'c>>, String> {
         let shaped = ir::memref(t).ok_or("its result is not a memref")?;
         let layout = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));
-        Lowered::new(b.location, &shaped, &layout, &self.types.axes, self.types.form).map(Rc::new)
+        LoweredMemRef::new(b.location, &shaped, &layout, &self.types.axes, self.types.form).map(Rc::new)
     }
 
     /// Lowers a DMA copy of a whole buffer to one of the same layout: a copy of its bytes, padding included.

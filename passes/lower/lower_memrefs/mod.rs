@@ -34,7 +34,7 @@ mod types;
 use crate::analysis::ownership;
 use crate::analysis::same_bytes::MARK;
 use crate::buffers::globals;
-use crate::buffers::operations::{FORWARDS, SAME_BYTES, STRIDED, VIEW, is, is_approximable};
+use crate::buffers::operations::{FORWARDS, STRIDED, UNREALIZED_CAST, VIEW, is, is_approximable};
 use crate::buffers::parts::row_major;
 use crate::buffers::type_converter::TypeConverter;
 use crate::kernel::access::is_view;
@@ -55,7 +55,7 @@ pub(crate) fn run<'c>(step: StepInput<'c, Options>) -> StepResult<'c> {
     let root = rewriter.copy(module);
     for function in ir::blocks(root).into_iter().flat_map(ir::operations).filter(|op| ir::name(*op) == "func.func") {
         ownership::instead_of_copies(rewriter, function);
-        if ir::attribute(function, ownership::AUTOMATIC).is_some() {
+        if ir::attribute(function, ownership::COPIES_WITH_TAIL).is_some() {
             memory::copy_with_tail(function);
         }
     }
@@ -108,7 +108,7 @@ fn is_lowered_alone(op: Op) -> bool {
 
 /// Whether an operation is the cast of a buffer that leaves every element at its byte.
 fn is_same_bytes(op: Op) -> bool {
-    ir::name(op) == SAME_BYTES && ir::attribute(op, MARK).is_some()
+    ir::name(op) == UNREALIZED_CAST && ir::attribute(op, MARK).is_some()
 }
 
 /// Marks operations with polynomial approximations as approximable; returns false if there are none.
@@ -176,7 +176,7 @@ impl<'c> Lowering<'c> {
             }
             name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
             "memref.cast" => self.cast(b, op),
-            SAME_BYTES if is_same_bytes(op) => self.same_bytes(b, op),
+            UNREALIZED_CAST if is_same_bytes(op) => self.same_bytes(b, op),
             "memref.dealloc" => self.whole_only(&operands),
             "memref.dma_start" => self.dma_start(b, op),
             name if is(name, FORWARDS) => self.whole_only(&operands),

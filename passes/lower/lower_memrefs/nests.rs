@@ -2,7 +2,7 @@
 
 use super::padding_fills::Fill;
 use super::state::Lowering;
-use crate::buffers::lowered::{AnyLayout, Lowered};
+use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
@@ -239,7 +239,7 @@ impl<'c> Lowering<'c> {
             let shaped = Shaped { shape, layout: None, ..shaped };
             // Without such a layout, each element is fetched on demand.
             let Ok(lowered) =
-                Lowered::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.types.axes, self.types.form)
+                LoweredMemRef::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.types.axes, self.types.form)
             else {
                 continue;
             };

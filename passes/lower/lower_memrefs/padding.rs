@@ -41,15 +41,17 @@ impl<'c> Lowering<'c> {
         let is_written = |v: Val<'c>| roots[first..].iter().any(|other| ir::key(*other) == ir::key(v));
         // An input that is also written differs in the next iteration of a loop.
         let reads = |k: usize| if k < first { !is_written(roots[k]) } else { body.initial.is_some() };
-        let held = (0..roots.len()).map(|k| reads(k).then(|| self.held(roots[k], op)).flatten()).collect();
+        let padding_values =
+            (0..roots.len()).map(|k| reads(k).then(|| self.padding_value(roots[k], op)).flatten()).collect();
         let kept = roots[first..].iter().map(|v| self.kept(*v, op)).collect();
         let mut tiles = std::mem::take(&mut self.padding.tiles);
-        let mut known = KnownPadding { held, kept };
+        let mut known = KnownPadding { padding_values, kept };
         let fills = self.fills(op, nest, body, &known, &mut tiles);
         for fill in &fills {
-            for (held, _) in known.held.iter_mut().zip(&roots).filter(|(_, root)| ir::key(**root) == ir::key(fill.root))
+            for (value, _) in
+                known.padding_values.iter_mut().zip(&roots).filter(|(_, root)| ir::key(**root) == ir::key(fill.root))
             {
-                *held = Some(fill.value);
+                *value = Some(fill.value);
             }
         }
         let widened = widen(nest, body, &known, &self.options, ir::location(op), &mut tiles);
@@ -61,11 +63,11 @@ impl<'c> Lowering<'c> {
     pub(super) fn note_padding(&mut self, op: Op<'c>, bases: &[Val<'c>], widened: Widened<'c>) {
         if self.options.padding == Padding::Report {
             let dims = widened.dims.iter().map(|(dim, from, to)| format!("d{dim} runs to {to} in place of {from}"));
-            let held = widened.written.iter().flatten().map(|(value, _)| match value {
+            let written = widened.written.iter().flatten().map(|(value, _)| match value {
                 Some(value) => format!("padding of the output holds {value}"),
                 None => "padding of the output is not known".into(),
             });
-            let all: Vec<String> = dims.chain(held).chain(widened.reasons.iter().cloned()).collect();
+            let all: Vec<String> = dims.chain(written).chain(widened.reasons.iter().cloned()).collect();
             if !all.is_empty() {
                 self.remarks.push(Diagnostic::remark(ir::location(op), all.join("; ")));
             }
@@ -102,14 +104,14 @@ impl<'c> Lowering<'c> {
         let element = value.element;
         if let Some(name) = name.filter(|_| ir::attribute(global, "constant").is_some())
             && (element.is_float() || element.is_integer() || element.is_index())
-            && let Some(held) = value.splat_element().or_else(zero)
+            && let Some(padding) = value.splat_element().or_else(zero)
         {
-            self.padding.constants.insert(name.to_owned(), held);
+            self.padding.constants.insert(name.to_owned(), padding);
         }
     }
 
     /// The contents of a buffer's padding before an operation.
-    fn held(&mut self, base: Val<'c>, op: Op<'c>) -> Content<'c> {
+    fn padding_value(&mut self, base: Val<'c>, op: Op<'c>) -> Content<'c> {
         if let Some(global) = ir::defining_op(base).filter(|op| ir::name(*op) == "memref.get_global") {
             let name = ir::attribute(global, "name")?.to_string();
             return self.padding.constants.get(name.trim_start_matches('@')).copied();

@@ -5,7 +5,7 @@
 
 use super::padding_state::{block, root};
 use super::state::Lowering;
-use crate::buffers::lowered::Lowered;
+use crate::buffers::lowered::LoweredMemRef;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
@@ -135,7 +135,7 @@ fn same(v: Val, other: Val) -> bool {
 }
 
 /// Whether the filled padding of an operand is small compared with a nest's reads.
-fn pays(nest: &Nest, operand: usize, whole: &Lowered) -> bool {
+fn pays(nest: &Nest, operand: usize, whole: &LoweredMemRef) -> bool {
     let count = |sizes: Vec<Option<i64>>| sizes.into_iter().try_fold(1i64, |n, size| n.checked_mul(size?));
     let known = |sizes: &[Size]| count(sizes.iter().map(|n| n.known()).collect());
     let elements = known(&nest.operands[operand].access.sizes);

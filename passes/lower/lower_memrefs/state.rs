@@ -2,7 +2,7 @@
 
 use super::padding_state::PaddingState;
 use super::types::{Types, lower_type, tiled_layout};
-use crate::buffers::lowered::Lowered;
+use crate::buffers::lowered::LoweredMemRef;
 use crate::buffers::operations::{VIEW, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
@@ -110,7 +110,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The lowered form of a tiled type; reports an error at `location`, once for each type, if there is none.
-    pub(super) fn lowered(&mut self, t: Type<'c>, location: Location<'c>) -> Option<Rc<Lowered<'c>>> {
+    pub(super) fn lowered(&mut self, t: Type<'c>, location: Location<'c>) -> Option<Rc<LoweredMemRef<'c>>> {
         if let Some(known) = self.types.lowered.get(&t) {
             return known.clone();
         }

@@ -1,6 +1,6 @@
 //! Tiled memref types and their lowered types.
 
-use crate::buffers::lowered::{AnyLayout, Lowered};
+use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::buffers::spread::Axes;
 use crate::pass::options::Form;
 use layout_ir::{self as ir, Shaped};
@@ -13,7 +13,7 @@ use tensor_layout::tiled::Layout;
 pub(super) struct Types<'c> {
     pub(super) form: Form,
     pub(super) axes: Axes,
-    pub(super) lowered: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
+    pub(super) lowered: HashMap<Type<'c>, Option<Rc<LoweredMemRef<'c>>>>,
     /// Whether a type contains a layout that no pass converts.
     pub(super) nested_layout: HashMap<Type<'c>, bool>,
 }
@@ -30,7 +30,7 @@ pub(super) fn lower_type<'c>(
     location: Location<'c>,
     form: Form,
     axes: &Axes,
-) -> Result<Lowered<'c>, String> {
+) -> Result<LoweredMemRef<'c>, String> {
     let shaped = ir::memref(t).ok_or("it is not a memref")?;
     let own = AnyLayout::of_memref(t);
     let pending = shaped.space.and_then(layout_dialect::pending);
@@ -53,7 +53,7 @@ pub(super) fn lower_type<'c>(
         (given, own) => given.or(own),
     };
     let shaped = Shaped { layout: None, space, ..shaped };
-    let lowered = |layout: &AnyLayout<'c>| Lowered::new(location, &shaped, layout, axes, form);
+    let lowered = |layout: &AnyLayout<'c>| LoweredMemRef::new(location, &shaped, layout, axes, form);
     // Bufferization gives the copy of a slice or reshape the layout of its source buffer. If the copy cannot
     // have it, the layout is free: the copy is a buffer of its own.
     let row_major = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));

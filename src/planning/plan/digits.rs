@@ -30,7 +30,7 @@ pub fn by_dimension(sizes: &[i64], layout: &Layout) -> Option<Vec<Vec<OffsetDigi
     }
     let expansion = Expansion::new(sizes, layout).ok()?;
     let mut found = vec![Vec::new(); sizes.len()];
-    let parts = expansion.parts();
+    let parts = expansion.strided_dims();
     for (dim, size) in sizes.iter().enumerate().filter(|(_, size)| **size != 1) {
         let own: Vec<_> = parts.iter().filter(|part| part.dim == Some(dim) && part.size != 1).collect();
         let inner: i64 = own.iter().skip(1).map(|part| part.size).product();

@@ -120,7 +120,7 @@ pub fn transfer(rng: &mut Source) -> Program {
     let inside = |k: usize| starts[along[k]] + lengths[k] <= sizes[along[k]];
     let in_bounds: Vec<&str> =
         (0..along.len()).map(|k| if inside(k) && k % 2 == 0 { "true" } else { "false" }).collect();
-    // Stock lowering supports masks only along the last dimensions; other masks have no reference to compare with.
+    // Upstream's lowering supports masks only along the last dimensions; other masks have no reference to compare with.
     let last = along.iter().copied().eq(rank - along.len()..rank);
     Program::new("transfer", &[&a, &b])
         .indices(&starts)

@@ -1,7 +1,7 @@
 """From the text of a kernel to a function of this process.
 
 A kernel is a module with one function `@kernel` on memrefs, its result in the last. `Build.tiled` lowers it with the
-project's pipeline; `Build.stock` with upstream's passes only, which bring layouts to memrefs by `normalize-memrefs`.
+project's pipeline; `Build.upstream` with upstream's passes only, which bring layouts to memrefs by `normalize-memrefs`.
 Both go through clang to a shared library, with the same flags.
 """
 
@@ -17,7 +17,7 @@ from bench.library import CLANG, FLAGS, LIBRARIES, How, compiled
 from bench.run import TOOLS, Failed, run
 
 # From affine loops on plain memrefs to the LLVM dialect.
-STOCK = [
+UPSTREAM = [
     "--lower-affine", "--convert-scf-to-cf", "--expand-strided-metadata", "--lower-affine", "--convert-math-to-llvm",
     "--convert-math-to-libm", "--convert-to-llvm", "--reconcile-unrealized-casts",
 ]  # fmt: skip
@@ -98,14 +98,14 @@ class Build:
         types = parameters(self.passes(text, f"--layout-to-memref=form={form}"))
         return self.function(name, text, [Argument(type) for type in types], self.pipeline(form))
 
-    def stock(self, name: str, text: str) -> Function:
+    def upstream(self, name: str, text: str) -> Function:
         # The compiler may do to these what the options let the project's passes do.
         liberties = {"reassoc": "reassociate", "contract": "contract"}
         flags = [flag for flag, option in liberties.items() if re.search(rf"\b{option}(=true)?( |$)", self.options)]
         if flags:
             text = re.sub(r"(arith\.(?:add|mul|sub|div)f .*?) :", rf"\1 fastmath<{', '.join(flags)}> :", text)
         loops = self.passes(text, "--convert-linalg-to-affine-loops", "--normalize-memrefs", "--canonicalize", "--cse")
-        return self.function(name, loops, [Argument(type) for type in parameters(loops)], *STOCK)
+        return self.function(name, loops, [Argument(type) for type in parameters(loops)], *UPSTREAM)
 
     def function(self, name: str, text: str, arguments: Sequence[Argument], *passes: str) -> Function:
         """The kernel of a module that some passes lower."""

@@ -153,8 +153,8 @@ def bench(kernel: Kernel, builder: Build) -> Report:
         "strided": (lambda name: builder.tiled(name, tiled, "strided"), False),
         "physical": (lambda name: builder.tiled(name, tiled, "physical"), False),
         "row-major": (lambda name: builder.tiled(name, plain, "strided"), True),
-        "row-major loops": (lambda name: builder.stock(name, kernel.text(plain=True, stock=True)), True),
-        "normalize-memrefs": (lambda name: builder.stock(name, kernel.text(stock=True)), False),
+        "row-major loops": (lambda name: builder.upstream(name, kernel.text(plain=True, upstream=True)), True),
+        "normalize-memrefs": (lambda name: builder.upstream(name, kernel.text(upstream=True)), False),
     }
     calls: dict[str, Call] = {}
     for name, (make, on_plain) in ways.items():

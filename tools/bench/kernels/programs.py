@@ -69,11 +69,11 @@ class Kernel:
     # Relative error allowed; 0 is bit for bit.
     tolerance: float = 0.0
 
-    def text(self, plain: bool = False, stock: bool = False) -> str:
+    def text(self, plain: bool = False, upstream: bool = False) -> str:
         """The module."""
         operands = [o.plain() if plain else o for o in self.operands]
         arguments = ", ".join(f"%{i}: {o.type()}" for i, o in enumerate(operands))
-        body = self.body(operands, stock)
+        body = self.body(operands, upstream)
         return f"func.func @kernel({arguments}) attributes {{llvm.emit_c_interface}} {{\n{body}  return\n}}\n"
 
     def moves(self) -> bool:
@@ -145,10 +145,10 @@ def integers(operand: Operand, random: Random) -> Array:
     return random.integers(-8, 9, operand.shape).astype(DTYPES[operand.dtype])
 
 
-def product(operands: Sequence[Operand], stock: bool) -> str:
+def product(operands: Sequence[Operand], upstream: bool) -> str:
     a, b, c = operands
     start = fill("0.0", c, "%2")
-    if not stock:
+    if not upstream:
         return start + f"  linalg.matmul ins(%0, %1 : {a.type()}, {b.type()}) outs(%2 : {c.type()})\n"
     # Upstream's loops are as written: the columns innermost are what a compiler can vectorise.
     x, y, widen = "%x", "%y", ""

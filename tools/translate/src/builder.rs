@@ -1,14 +1,14 @@
 //! Operations on tensors, the parts of instructions.
 //!
 //! A [`Tensor`] may have an encoding. `linalg.generic` works on tensors in any layout; operations of the dialect
-//! `tensor` require one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
-//! [`Builder::converted`] after it.
+//! `tensor` require one encoding on both sides, so they get tensors without any: [`Builder::without_encoding`] before,
+//! and [`Builder::converted`] after it.
 
 use crate::collectives::Collectives;
 use crate::external::{Declarations, Elided, External};
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor, names, types};
+use crate::tensor::{ImportResult, Tensor, names, types};
 use crate::writer::Writer;
 use std::collections::HashMap;
 use tensor_layout::element::ElementType;
@@ -29,7 +29,7 @@ pub struct Operand {
     name: String,
     ty: String,
     /// The type of an element.
-    of: String,
+    element_text: String,
     /// The results of its indexing map: `d0, d2`.
     map: String,
 }
@@ -37,7 +37,7 @@ pub struct Operand {
 impl Operand {
     /// The tensor, read at this index.
     pub fn new(t: &Tensor, map: String) -> Operand {
-        Operand { name: t.name.clone(), ty: t.ty.clone(), of: t.of.clone(), map }
+        Operand { name: t.name.clone(), ty: t.ty.clone(), element_text: t.element_text.clone(), map }
     }
 
     /// The tensor, read at the index of the loops.
@@ -94,7 +94,7 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// The options refuse such constants.
-    pub fn elided(&mut self, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+    pub fn elided(&mut self, i: &Instruction, out: &Tensor) -> ImportResult<Tensor> {
         if self.w.declared.elided == Elided::Error {
             return Err("the value of this constant is left out of the text".into());
         }
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
     /// A tensor with this value in all elements.
     pub fn filled(&mut self, t: &Tensor, value: &str) -> Tensor {
         let empty = self.empty(t);
-        let (of, ty) = (&t.of, &t.ty);
+        let (of, ty) = (&t.element_text, &t.ty);
         self.named(t, &format!("linalg.fill ins({value} : {of}) outs({} : {ty}) -> {ty}", empty.name))
     }
 
@@ -143,7 +143,7 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// Their sizes differ: one is up to a bound, the other exact.
-    pub fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> Done<Vec<Tensor>> {
+    pub fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> ImportResult<Vec<Tensor>> {
         let fits = from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from.sizes == to.sizes);
         if !fits {
             return Err(
@@ -155,13 +155,13 @@ impl<'a> Builder<'a> {
     }
 
     /// The tensor without an encoding.
-    pub fn flattened(&mut self, t: &Tensor) -> Tensor {
+    pub fn without_encoding(&mut self, t: &Tensor) -> Tensor {
         self.converted(t, &Tensor { ty: t.plain(), ..t.clone() })
     }
 
     /// Zero, as an element of a tensor.
     pub fn zero(&mut self, t: &Tensor) -> String {
-        zero(&mut self.w, t.element, &t.of)
+        zero(&mut self.w, t.element, &t.element_text)
     }
 
     /// The element of a tensor of rank 0.
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
     pub fn entry(&mut self, t: &Tensor, k: usize) -> Tensor {
         let at = self.w.index(k as i64);
         let value = self.w.op(&format!("tensor.extract {}[{at}] : {}", t.name, t.ty));
-        let to = Tensor { name: String::new(), sizes: Vec::new(), ty: plain(&[], &t.of), ..t.clone() };
+        let to = Tensor { name: String::new(), sizes: Vec::new(), ty: plain(&[], &t.element_text), ..t.clone() };
         self.named(&to, &format!("tensor.from_elements {value} : {}", to.ty))
     }
 
@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// There is no conversion between the types.
-    pub fn number(&mut self, t: &Tensor, to: ElementType) -> Done<String> {
+    pub fn number(&mut self, t: &Tensor, to: ElementType) -> ImportResult<String> {
         let value = self.scalar(t);
         converted(&mut self.w, &value, t.element, to)
     }
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
     pub fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: i64) -> String {
         let signed = t.element.is_signed();
         let kind = if signed { "index_cast" } else { "index_castui" };
-        let index = w.op(&format!("arith.{kind} {value} : {} to index", t.of));
+        let index = w.op(&format!("arith.{kind} {value} : {} to index", t.element_text));
         if signed {
             return w.between(&index, most.max(0));
         }
@@ -202,18 +202,23 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// There is no conversion between the types.
-    pub fn precise(&mut self, t: &Tensor, like: &Tensor) -> Done<Tensor> {
+    pub fn precise(&mut self, t: &Tensor, like: &Tensor) -> ImportResult<Tensor> {
         if !t.element.is_float() || !like.element.is_float() || t.element == like.element {
             return Ok(t.clone());
         }
         let (from, to) = (t.element, like.element);
-        let out = Tensor { element: to, of: like.of.clone(), ty: plain(&t.sizes, &like.of), ..t.clone() };
+        let out = Tensor {
+            element: to,
+            element_text: like.element_text.clone(),
+            ty: plain(&t.sizes, &like.element_text),
+            ..t.clone()
+        };
         self.each(vec![Operand::own(t)], &out, |w, args| converted(w, &args[0], from, to))
     }
 
     /// A block of a tensor, without an encoding.
     pub fn cut(&mut self, t: &Tensor, offsets: &[String], sizes: &[i64], strides: &[i64]) -> Tensor {
-        let source = self.flattened(t);
+        let source = self.without_encoding(t);
         let to = Tensor { sizes: sizes.to_vec(), ..source.clone() };
         let text = format!(
             "tensor.extract_slice {}[{}] {sizes:?} {strides:?} : {} to {}",
@@ -247,15 +252,15 @@ impl<'a> Builder<'a> {
         &mut self,
         ins: Vec<Operand>,
         out: &Tensor,
-        body: impl FnOnce(&mut Writer, &[String]) -> Done<String>,
-    ) -> Done<Tensor> {
+        body: impl FnOnce(&mut Writer, &[String]) -> ImportResult<String>,
+    ) -> ImportResult<Tensor> {
         let (outs, inits) = (vec![out.clone()], vec![None]);
         let generic = Generic { loops: out.sizes.len(), ins, outs, inits };
         self.generic(generic, |w, args| Ok(vec![body(w, args)?])).map(|mut all| all.remove(0))
     }
 
     /// A tensor with the elements of another at the operand's map.
-    pub fn moved(&mut self, operand: Operand, out: &Tensor) -> Done<Tensor> {
+    pub fn moved(&mut self, operand: Operand, out: &Tensor) -> ImportResult<Tensor> {
         self.each(vec![operand], out, |_, args| Ok(args[0].clone()))
     }
 
@@ -267,19 +272,19 @@ impl<'a> Builder<'a> {
     pub fn generic(
         &mut self,
         generic: Generic,
-        body: impl FnOnce(&mut Writer, &[String]) -> Done<Vec<String>>,
-    ) -> Done<Vec<Tensor>> {
+        body: impl FnOnce(&mut Writer, &[String]) -> ImportResult<Vec<String>>,
+    ) -> ImportResult<Vec<Tensor>> {
         let inits: Vec<Tensor> = generic.outs.iter().zip(&generic.inits).map(|(t, init)| self.begun(t, init)).collect();
         let results = self.w.results(generic.outs.len());
         self.w.line(&generic.opening(&results.left, &inits));
         let elements: Vec<&String> =
-            generic.ins.iter().map(|o| &o.of).chain(generic.outs.iter().map(|t| &t.of)).collect();
+            generic.ins.iter().map(|o| &o.element_text).chain(generic.outs.iter().map(|t| &t.element_text)).collect();
         let arguments: Vec<String> = elements.iter().map(|_| self.w.fresh()).collect();
         let listed: Vec<String> = arguments.iter().zip(elements).map(|(name, of)| format!("{name}: {of}")).collect();
         self.w.line(&format!("^bb0({}):", listed.join(", ")));
         self.w.indent += 2;
         let yielded = body(&mut self.w, &arguments)?;
-        let elements: Vec<&str> = generic.outs.iter().map(|t| t.of.as_str()).collect();
+        let elements: Vec<&str> = generic.outs.iter().map(|t| t.element_text.as_str()).collect();
         self.w.located(&format!("linalg.yield {} : {}", yielded.join(", "), elements.join(", ")));
         self.w.indent -= 2;
         let outs = types(&generic.outs);

@@ -5,7 +5,7 @@ use crate::collectives::Collectives;
 use crate::external::Declarations;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
-use crate::tensor::{Done, Tensor, fits, names, tensors, types, values};
+use crate::tensor::{ImportResult, Tensor, fits, names, tensors, types, values};
 use crate::writer::with_types;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -120,7 +120,7 @@ impl Function<'_> {
     }
 
     /// A part of a tuple. A tuple of many parts may have as many users, so its values are counted once.
-    fn part(&mut self, i: &Instruction, index: usize) -> Done<Vec<Tensor>> {
+    fn part(&mut self, i: &Instruction, index: usize) -> ImportResult<Vec<Tensor>> {
         let operand = i.operands[0];
         if self.lacks_operands(i) {
             return Ok(Vec::new());
@@ -148,7 +148,7 @@ impl Function<'_> {
         &self.computation.instructions[k].shape
     }
 
-    fn written(&mut self, i: &Instruction) -> Done<Vec<Tensor>> {
+    fn written(&mut self, i: &Instruction) -> ImportResult<Vec<Tensor>> {
         let operands: Vec<&[Tensor]> = i.operands.iter().map(|k| &self.values[*k][..]).collect();
         let computation = self.computation;
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::builder::Builder;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::{Writer, with_types};
 
 /// A loop-carried value.
@@ -40,7 +40,7 @@ struct Loop {
 }
 
 /// The body of a loop: computes the next values from the indices and the current values.
-pub type Step<'a> = &'a mut dyn FnMut(&mut Writer, &[String], Vec<Typed>) -> Done<Vec<Typed>>;
+pub type Step<'a> = &'a mut dyn FnMut(&mut Writer, &[String], Vec<Typed>) -> ImportResult<Vec<Typed>>;
 
 impl Writer<'_> {
     /// A number of type `index`.
@@ -73,7 +73,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// The error of `step`.
-    pub fn repeat(&mut self, range: [&str; 3], begin: Vec<Typed>, step: Step) -> Done<Vec<Typed>> {
+    pub fn repeat(&mut self, range: [&str; 3], begin: Vec<Typed>, step: Step) -> ImportResult<Vec<Typed>> {
         let opened = self.open_loop(range, &begin);
         let next = step(self, &[opened.index], opened.inside)?;
         self.close_loop(&next);
@@ -106,7 +106,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// The error of `step`.
-    pub fn nest(&mut self, bounds: &[String], begin: Vec<Typed>, step: Step) -> Done<Vec<Typed>> {
+    pub fn nest(&mut self, bounds: &[String], begin: Vec<Typed>, step: Step) -> ImportResult<Vec<Typed>> {
         self.nest_from(bounds, &mut Vec::new(), begin, step)
     }
 
@@ -116,7 +116,7 @@ impl Writer<'_> {
         outer: &mut Vec<String>,
         begin: Vec<Typed>,
         step: Step,
-    ) -> Done<Vec<Typed>> {
+    ) -> ImportResult<Vec<Typed>> {
         let Some((bound, rest)) = bounds.split_first() else { return step(self, outer, begin) };
         let (zero, one) = (self.index(0), self.index(1));
         self.repeat([&zero, bound, &one], begin, &mut |w, index, values| {
@@ -137,8 +137,8 @@ impl Builder<'_> {
         &mut self,
         range: [&str; 3],
         begin: &[Tensor],
-        step: impl FnOnce(&mut Self, &str, &[Tensor]) -> Done<Vec<Tensor>>,
-    ) -> Done<Vec<Tensor>> {
+        step: impl FnOnce(&mut Self, &str, &[Tensor]) -> ImportResult<Vec<Tensor>>,
+    ) -> ImportResult<Vec<Tensor>> {
         let opened = self.w.open_loop(range, &Typed::all(begin));
         let named = |all: Vec<Typed>| Tensor::named(all.into_iter().map(|v| v.name).collect(), begin.to_vec());
         let next = step(self, &opened.index, &named(opened.inside))?;

@@ -7,7 +7,7 @@ use tensor_layout::text::Error;
 use tensor_layout::tiled::Expansion;
 
 /// A result, or why the instruction cannot be imported.
-pub type Done<T> = Result<T, Fault>;
+pub type ImportResult<T> = Result<T, Fault>;
 
 /// Why an instruction cannot be imported.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Tensor {
     pub sizes: Vec<i64>,
     pub element: ElementType,
     /// The type of an element.
-    pub of: String,
+    pub element_text: String,
     /// The type of the tensor, with its encoding.
     pub ty: String,
 }
@@ -57,7 +57,7 @@ pub struct Tensor {
 impl Tensor {
     /// The type without the encoding.
     pub fn plain(&self) -> String {
-        plain(&self.sizes, &self.of)
+        plain(&self.sizes, &self.element_text)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -71,7 +71,7 @@ impl Tensor {
 
     /// A tensor of rank 0 without a name.
     pub fn scalar(element: ElementType, of: &str) -> Tensor {
-        Tensor { name: String::new(), sizes: Vec::new(), element, of: of.to_string(), ty: plain(&[], of) }
+        Tensor { name: String::new(), sizes: Vec::new(), element, element_text: of.to_string(), ty: plain(&[], of) }
     }
 }
 
@@ -133,7 +133,7 @@ pub fn static_shape(shape: &Shape) -> Shape {
 
 /// The tensors of a shape, without names: one of each array, with the bounds as sizes, and behind it a scalar for each
 /// dimension whose size is up to a bound; none of a token.
-pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
+pub fn tensors(shape: &Shape) -> ImportResult<Vec<Tensor>> {
     let mut all = Vec::new();
     for array in leaves(shape).into_iter().filter(|array| array.element != ElementType::Token) {
         all.push(tensor(array)?);
@@ -159,12 +159,12 @@ pub fn by_leaf(shape: &Shape, all: &[Tensor]) -> Vec<Vec<Tensor>> {
     leaves(shape).into_iter().map(own).collect()
 }
 
-fn tensor(array: &Array) -> Done<Tensor> {
+fn tensor(array: &Array) -> ImportResult<Tensor> {
     let sizes = array.dims.iter().map(|dim| match dim {
         Dim::Exact(n) | Dim::Bounded(n) => Ok(*n),
         Dim::Unbounded => Err("sizes without a bound cannot be imported".into()),
     });
-    let sizes = sizes.collect::<Done<Vec<i64>>>()?;
+    let sizes = sizes.collect::<ImportResult<Vec<i64>>>()?;
     let of = element_type(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;
     // Elements and bytes must fit in 64 bits, with the padding: products of sizes are not checked after this.
     let expansion = Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
@@ -172,5 +172,5 @@ fn tensor(array: &Array) -> Done<Tensor> {
         expansion.padded_bytes(array.element).map_err(|error| error.message)?;
     }
     let ty = encoded(array, &sizes, &of);
-    Ok(Tensor { name: String::new(), sizes, element: array.element, of, ty })
+    Ok(Tensor { name: String::new(), sizes, element: array.element, element_text: of, ty })
 }

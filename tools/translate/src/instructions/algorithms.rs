@@ -4,7 +4,7 @@ use super::scan::Scan;
 use super::solve::{System, cholesky, triangular};
 use super::{batch_norm, bits, fft, ragged, random, scan, select_and_scatter, shapes, solve, sort};
 use crate::builder::Builder;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::Algorithm;
 
@@ -18,7 +18,7 @@ pub fn algorithm(
     algorithm: &Algorithm,
     ins: &[Tensor],
     outs: Vec<Tensor>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     match algorithm {
         Algorithm::Sort { dim } => sort::sort(b, i, *dim, ins, outs, None),
         Algorithm::TopK { .. } => sort::top(b, i.attribute("largest") != Some("false"), ins, outs, None),

@@ -3,7 +3,7 @@
 use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::literal::decimal;
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::hlo::Instruction;
 
@@ -20,13 +20,13 @@ struct Norm {
 }
 
 impl Norm {
-    fn new(i: &Instruction, feature: usize, out: &Tensor) -> Done<Norm> {
-        let of = out.of.clone();
+    fn new(i: &Instruction, feature: usize, out: &Tensor) -> ImportResult<Norm> {
+        let of = out.element_text.clone();
         let features = out.sizes[feature];
         let sizes = vec![features];
         let others = out.sizes.iter().enumerate().filter(|(k, _)| *k != feature);
         let ty = plain(&sizes, &of);
-        let per_feature = Tensor { name: String::new(), sizes, element: out.element, of: of.clone(), ty };
+        let per_feature = Tensor { name: String::new(), sizes, element: out.element, element_text: of.clone(), ty };
         let epsilon = i.attribute("epsilon").and_then(|text| text.parse::<f64>().ok());
         let epsilon = decimal(epsilon.ok_or("`epsilon` must be a number")?);
         Ok(Norm { feature, rank: out.sizes.len(), count: others.map(|(_, n)| n).product(), per_feature, epsilon, of })
@@ -43,7 +43,7 @@ impl Norm {
         b: &mut Builder,
         ins: &[(&Tensor, bool)],
         body: impl FnOnce(&mut Writer, &[String]) -> String,
-    ) -> Done<Tensor> {
+    ) -> ImportResult<Tensor> {
         let zero = b.zero(&self.per_feature);
         let loops: Vec<usize> = (0..self.rank)
             .map(|k| match k.cmp(&self.feature) {
@@ -80,7 +80,7 @@ impl Norm {
     }
 
     /// The sums divided by the number of elements of a feature.
-    fn mean(&self, b: &mut Builder, sum: &Tensor) -> Done<Tensor> {
+    fn mean(&self, b: &mut Builder, sum: &Tensor) -> ImportResult<Tensor> {
         b.each(vec![Operand::own(sum)], &self.per_feature, |w, args| {
             let count = w.constant(&decimal(self.count as f64), &self.of);
             Ok(self.on(w, "divf", &args[0], &count))
@@ -88,7 +88,7 @@ impl Norm {
     }
 
     /// `(data - mean) / sqrt(variance + epsilon) * scale + offset`; the operands are in the order of inference.
-    fn normal(&self, b: &mut Builder, ins: &[&Tensor; 5], out: &Tensor) -> Done<Tensor> {
+    fn normal(&self, b: &mut Builder, ins: &[&Tensor; 5], out: &Tensor) -> ImportResult<Tensor> {
         let [data, rest @ ..] = ins;
         let operands = [Operand::own(data)].into_iter().chain(rest.iter().map(|t| self.spread(t))).collect();
         b.each(operands, out, |w, args| {
@@ -101,7 +101,7 @@ impl Norm {
 }
 
 /// All operands in the precision of the first result.
-fn precise(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Vec<Tensor>> {
+fn precise(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> ImportResult<Vec<Tensor>> {
     ins.iter().map(|t| b.precise(t, out)).collect()
 }
 
@@ -112,7 +112,7 @@ pub fn training(
     feature: usize,
     ins: &[Tensor],
     outs: Vec<Tensor>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let norm = Norm::new(i, feature, &outs[0])?;
     let ins = precise(b, ins, &outs[0])?;
     let sum = norm.sum(b, &[(&ins[0], true)], |_, args| args[0].clone())?;
@@ -127,7 +127,13 @@ pub fn training(
 }
 
 /// Writes `batch-norm-inference`: operands data, scale, offset, mean and variance.
-pub fn inference(b: &mut Builder, i: &Instruction, feature: usize, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn inference(
+    b: &mut Builder,
+    i: &Instruction,
+    feature: usize,
+    ins: &[Tensor],
+    out: &Tensor,
+) -> ImportResult<Tensor> {
     let norm = Norm::new(i, feature, out)?;
     let ins = precise(b, ins, out)?;
     norm.normal(b, &[&ins[0], &ins[1], &ins[2], &ins[3], &ins[4]], out)
@@ -143,7 +149,7 @@ pub fn gradient(
     feature: usize,
     ins: &[Tensor],
     outs: Vec<Tensor>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let norm = Norm::new(i, feature, &outs[0])?;
     let ins = precise(b, ins, &outs[0])?;
     let [data, scale, mean, variance, from] = &ins[..] else { return Err("five operands are needed".into()) };

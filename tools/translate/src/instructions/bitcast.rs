@@ -4,7 +4,7 @@ use super::bits::recast;
 use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::dims;
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{ImportResult, Tensor, tensors};
 use tensor_layout::analysis::maps;
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::hlo::Instruction;
@@ -14,7 +14,7 @@ use tensor_layout::tiled::{Expansion, Layout};
 
 /// Writes a bitcast. Elements of another width are converted in memory order: from the operand's elements as a line, in
 /// the order of its tiles, to the result's line.
-pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     // A tuple of one array is this array.
     let (Some(&a), Some(&to)) = (leaves(operand).first(), leaves(&i.shape).first()) else {
         return Err("a `bitcast` without an array cannot be imported".into());
@@ -36,7 +36,7 @@ pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor,
 }
 
 /// The array itself, if it has no tiles; otherwise its memory as a line of `length` elements, or of all.
-fn line(array: &Array, length: Option<i64>) -> Done<Array> {
+fn line(array: &Array, length: Option<i64>) -> ImportResult<Array> {
     if !array.layout.is_tiled() {
         return Ok(array.clone());
     }
@@ -53,7 +53,7 @@ fn line(array: &Array, length: Option<i64>) -> Done<Array> {
 
 /// A bitcast between elements of the same width: each element is read at its index in the operand, by the map between
 /// the two layouts.
-fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     let found = maps(&Operation::Bitcast, &[operand], &[result]).map_err(|error| error.message)?;
     let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
     if let Some(reason) = access.unknown.first() {
@@ -73,10 +73,10 @@ fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, ou
         );
     }
     if is_everywhere(map, from, out) {
-        let (of, elements) = (from.of.clone(), [from.element, out.element]);
+        let (of, elements) = (from.element_text.clone(), [from.element, out.element]);
         return b.each(vec![Operand::new(from, index.join(", "))], out, |w, args| {
             let cast = convert::reinterpreted(w, &args[0], elements[0], elements[1]);
-            cast.ok_or_else(|| format!("a `bitcast` of {of} to {} cannot be imported", out.of).into())
+            cast.ok_or_else(|| format!("a `bitcast` of {of} to {} cannot be imported", out.element_text).into())
         });
     }
     extracted(b, &index, from, out)
@@ -92,8 +92,8 @@ fn is_everywhere(map: &IndexingMap, from: &Tensor, out: &Tensor) -> bool {
 
 /// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: the element at
 /// the nearest index is read.
-fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let source = b.flattened(from);
+fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
+    let source = b.without_encoding(from);
     let rank = out.sizes.len();
     b.each(Vec::new(), out, |w, _| {
         let loops: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
@@ -105,6 +105,8 @@ fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> 
         }
         let value = w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty));
         let cast = convert::reinterpreted(w, &value, from.element, out.element);
-        cast.ok_or_else(|| format!("a `bitcast` of {} to {} cannot be imported", source.of, out.of).into())
+        cast.ok_or_else(|| {
+            format!("a `bitcast` of {} to {} cannot be imported", source.element_text, out.element_text).into()
+        })
     })
 }

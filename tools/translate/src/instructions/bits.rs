@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::scalar::convert::{bits, convert, of_bits};
-use crate::tensor::{Done, Fault, Tensor};
+use crate::tensor::{Fault, ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Array, bits as memory_bits};
@@ -15,8 +15,8 @@ pub fn unsigned(bits: i64) -> Option<ElementType> {
 }
 
 /// A `bitcast-convert` to wider elements: elements along the last dimension are joined, the first least significant.
-pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let source = b.flattened(from);
+pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
+    let source = b.without_encoding(from);
     let rank = out.sizes.len();
     let wrong =
         || Fault::from(format!("parts of {} cannot be imported as {}", out.element.name(), from.element.name()));
@@ -103,12 +103,13 @@ fn of_memory(w: &mut Writer, found: &str, width: i64, to: ElementType) -> Option
 
 /// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay in place, and an element's first
 /// byte is its least significant.
-pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let wrong = || Fault::from(format!("a `bitcast` of {} to {} cannot be imported", from.of, out.of));
+pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
+    let wrong =
+        || Fault::from(format!("a `bitcast` of {} to {} cannot be imported", from.element_text, out.element_text));
     let (of_from, of_out) = (Line::new(arrays[0], from), Line::new(arrays[1], out));
     let (width, to) = memory_bits(arrays[0]).zip(memory_bits(arrays[1])).ok_or_else(wrong)?;
     let (of, into) = (format!("i{width}"), format!("i{to}"));
-    let source = b.flattened(from);
+    let source = b.without_encoding(from);
     let typed = Typed::new(&source.name, &source.ty);
     let rank = out.sizes.len();
     b.each(Vec::new(), out, |w, _| {

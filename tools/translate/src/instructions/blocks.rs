@@ -7,7 +7,7 @@ use super::shapes::starts;
 use crate::builder::{Builder, Operand};
 use crate::collectives::{ARRIVED, Collectives, is_local};
 use crate::syntax::plain;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Collective, Exchange};
 
@@ -19,7 +19,7 @@ pub fn permuted(
     (c, sets): (&Collective, usize),
     ins: &[Tensor],
     outs: &[Tensor],
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let (data, begins) = ins.split_at(2 * outs.len());
     let (inputs, outputs) = data.split_at(outs.len());
     let (mut froms, mut tos) = begins.split_at(begins.len() / 2);
@@ -27,8 +27,8 @@ pub fn permuted(
     let mut results = Vec::new();
     for (k, (input, out)) in inputs.iter().zip(outs).enumerate() {
         let input = b.precise(input, out)?;
-        let (input, mut whole) = (b.flattened(&input), b.precise(&outputs[k], out)?);
-        whole = b.flattened(&whole);
+        let (input, mut whole) = (b.without_encoding(&input), b.precise(&outputs[k], out)?);
+        whole = b.without_encoding(&whole);
         for set in 0..sets {
             let block = &c.blocks[k * sets + set];
             let (from, to);
@@ -50,14 +50,19 @@ pub fn permuted(
 }
 
 /// The block from this device's source, or the old block without a source.
-fn received(b: &mut Builder, i: &Instruction, c: &Collective, sent: &Tensor, old: &Tensor) -> Done<Tensor> {
+fn received(b: &mut Builder, i: &Instruction, c: &Collective, sent: &Tensor, old: &Tensor) -> ImportResult<Tensor> {
     if b.collectives == Collectives::Single || is_local(c) {
         // All devices hold the same.
         let is_target = c.groups.iter().any(|pair| pair.last() == Some(&0));
         return Ok(if is_target { sent.clone() } else { old.clone() });
     }
-    let one =
-        Tensor { name: String::new(), sizes: vec![1], element: ARRIVED, of: "i32".into(), ty: plain(&[1], "i32") };
+    let one = Tensor {
+        name: String::new(),
+        sizes: vec![1],
+        element: ARRIVED,
+        element_text: "i32".into(),
+        ty: plain(&[1], "i32"),
+    };
     let full = b.named(&one, &format!("arith.constant dense<1> : {}", one.ty));
     let arrived = call(b, i, c, &full, &one, usize::MAX);
     let arrived = b.entry(&arrived, 0);
@@ -65,6 +70,6 @@ fn received(b: &mut Builder, i: &Instruction, c: &Collective, sent: &Tensor, old
     let (zero, new) = (b.w.constant("0", "i32"), call(b, i, c, sent, old, usize::MAX));
     let is_target = b.w.compare("ne", &arrived, &zero, "i32");
     b.each(vec![Operand::own(&new), Operand::own(old)], old, |w, args| {
-        Ok(w.select(&is_target, &args[0], &args[1], &old.of))
+        Ok(w.select(&is_target, &args[0], &args[1], &old.element_text))
     })
 }

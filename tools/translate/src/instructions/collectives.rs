@@ -6,19 +6,25 @@ use super::shapes;
 use crate::builder::{Builder, Generic, Operand};
 use crate::collectives::{Collectives, combination, device, function, is_local, parameters};
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Collective, Exchange};
 
 /// Writes an exchange. Each operand has one result; whole operands that are exchanged go together.
-pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], outs: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn collective(
+    b: &mut Builder,
+    site: &Site,
+    c: &Collective,
+    ins: &[Tensor],
+    outs: &[Tensor],
+) -> ImportResult<Vec<Tensor>> {
     let i = site.i;
     let single = b.collectives == Collectives::Single;
     if c.exchange == Exchange::Ragged {
         return ragged(b, i, c, ins, &outs[0]).map(|t| vec![t]);
     }
-    let ins = ins.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+    let ins = ins.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
     if c.exchange == (Exchange::AllToAll { dim: None }) {
         if single || is_local(c) {
             let (_, place) = own(c);
@@ -27,7 +33,7 @@ pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], 
         return exchanged_whole(b, i, c, &ins, outs);
     }
     if c.exchange == Exchange::ReduceTogether {
-        let ins: Vec<Tensor> = ins.iter().map(|t| b.flattened(t)).collect();
+        let ins: Vec<Tensor> = ins.iter().map(|t| b.without_encoding(t)).collect();
         let done = match single || is_local(c) {
             true => folded(b, i, own(c).0, &ins, None)?,
             false => gathered(b, i, c, &ins)?,
@@ -35,7 +41,7 @@ pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], 
         return Ok(done.iter().zip(outs).map(|(t, out)| b.converted(t, out)).collect());
     }
     let each = ins.iter().zip(outs).map(|(t, out)| {
-        let t = b.flattened(t);
+        let t = b.without_encoding(t);
         let done = match single || is_local(c) {
             true => alone(b, i, c, &t, out)?,
             false => called(b, i, c, &t, out)?,
@@ -65,7 +71,7 @@ fn own(c: &Collective) -> (i64, i64) {
 }
 
 /// The result of device 0 where all hold the same; the tensors have no encoding.
-fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> Done<Tensor> {
+fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     let (n, place) = own(c);
     Ok(match c.exchange {
         Exchange::Gather { dim } => copies(b, t, dim, n)?,
@@ -98,8 +104,8 @@ fn part(b: &mut Builder, t: &Tensor, dim: usize, [n, number]: [i64; 2]) -> Tenso
 }
 
 /// A tensor of `n` copies one after the other along a dimension.
-fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Done<Tensor> {
-    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
+fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> ImportResult<Tensor> {
+    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.element_text), sizes, ..t.clone() };
     let (mut apart, mut joined) = (t.sizes.clone(), t.sizes.clone());
     apart.insert(dim, n);
     joined[dim] *= n;
@@ -116,7 +122,7 @@ fn folded(
     n: i64,
     first: &[Tensor],
     parts: Option<(&[Tensor], usize)>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let number = *i.called.first().ok_or("a reduction needs a computation")?;
     let stays = matches!(combination(b.module, number), Some("minimum" | "maximum" | "and" | "or"));
     if n == 1 || stays && parts.is_none() {
@@ -149,8 +155,8 @@ fn folded(
 }
 
 /// The result of a call, for one operand without an encoding.
-fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
+fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
+    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.element_text), sizes, ..t.clone() };
     let known = i.called.first().is_none_or(|number| combination(b.module, *number).is_some());
     let n = c.groups.first().map_or(1, Vec::len) as i64;
     match c.exchange {
@@ -172,14 +178,14 @@ fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Te
 }
 
 /// The operands of all devices of a group, gathered and combined.
-fn gathered(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor]) -> Done<Vec<Tensor>> {
+fn gathered(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     if c.groups.iter().any(|group| group.len() != c.groups[0].len()) {
         return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode).into());
     }
     let n = c.groups.first().map_or(1, Vec::len) as i64;
     let with = |t: &Tensor, n: i64| {
         let sizes = [&[n], &t.sizes[..]].concat();
-        Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() }
+        Tensor { ty: plain(&sizes, &t.element_text), sizes, ..t.clone() }
     };
     let (mut first, mut all) = (Vec::new(), Vec::new());
     for t in ins {
@@ -198,8 +204,8 @@ fn exchanged_whole(
     c: &Collective,
     ins: &[Tensor],
     outs: &[Tensor],
-) -> Done<Vec<Tensor>> {
-    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &ins[0].of), sizes, ..ins[0].clone() };
+) -> ImportResult<Vec<Tensor>> {
+    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &ins[0].element_text), sizes, ..ins[0].clone() };
     let with = |n: i64| [&[n], &ins[0].sizes[..]].concat();
     let rows: Vec<Tensor> = ins.iter().map(|t| shapes::reshape(b, t, &like(with(1)))).collect();
     let all = like(with(ins.len() as i64));
@@ -215,16 +221,17 @@ fn exchanged_whole(
 }
 
 /// Writes a ragged all-to-all: operands give the rows and their destinations.
-fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
-    let (input, output) = (b.flattened(&ins[0]), b.precise(&ins[1], &ins[0])?);
-    let output = b.flattened(&output);
+fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
+    let (input, output) = (b.without_encoding(&ins[0]), b.precise(&ins[1], &ins[0])?);
+    let output = b.without_encoding(&output);
     let lists = ins[2..].iter().map(|t| {
-        let wide = Tensor { element: ElementType::S64, of: "i64".into(), ty: plain(&t.sizes, "i64"), ..t.clone() };
+        let wide =
+            Tensor { element: ElementType::S64, element_text: "i64".into(), ty: plain(&t.sizes, "i64"), ..t.clone() };
         b.each(vec![Operand::own(t)], &wide, |w, args| {
             crate::scalar::convert::converted(w, &args[0], t.element, ElementType::S64)
         })
     });
-    let lists = lists.collect::<Done<Vec<_>>>()?;
+    let lists = lists.collect::<ImportResult<Vec<_>>>()?;
     let done = match b.collectives == Collectives::Single || is_local(c) {
         true => ragged_alone(b, c, &input, output, &lists)?,
         false => {
@@ -239,7 +246,13 @@ fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out:
 }
 
 /// The result of device 0 where all hold the same: from each device the rows for device 0.
-fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor, lists: &[Tensor]) -> Done<Tensor> {
+fn ragged_alone(
+    b: &mut Builder,
+    c: &Collective,
+    input: &Tensor,
+    output: Tensor,
+    lists: &[Tensor],
+) -> ImportResult<Tensor> {
     let ((n, place), rank) = (own(c), output.sizes.len());
     let (mut output, updates) = (output, lists[0].sizes[0] / n);
     for u in place * updates..(place + 1) * updates {
@@ -263,7 +276,7 @@ fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor,
             let source = w.between(&source, (input.sizes[0] - 1).max(0));
             let index = [&[source], &place[1..]].concat().join(", ");
             let value = w.op(&format!("tensor.extract {}[{index}] : {}", input.name, input.ty));
-            Ok(w.select(&inside, &value, &args[0], &input.of))
+            Ok(w.select(&inside, &value, &args[0], &input.element_text))
         })?;
     }
     Ok(output)
@@ -288,15 +301,15 @@ fn exchange(
     let sent = buffer(b, t);
     let memref = out.ty.replacen("tensor", "memref", 1);
     let received = b.w.op(&format!("bufferization.to_buffer {} : {} to {memref}", out.name, out.ty));
-    let unranked = b.w.op(&format!("memref.cast {received} : {memref} to memref<*x{}>", out.of));
+    let unranked = b.w.op(&format!("memref.cast {received} : {memref} to memref<*x{}>", out.element_text));
     let dim = b.w.constant(&i64::try_from(dim).unwrap_or(-1).to_string(), "i64");
     let groups = groups(b, c);
     let channel = i.numbers("channel_id").and_then(|all| all.first().copied()).unwrap_or(0);
     let channel = b.w.constant(&channel.to_string(), "i64");
     let name = function(b.module, i, c.exchange, t.element);
-    let callee = b.w.declared.exchange(name, parameters(c.exchange, &t.of), "");
+    let callee = b.w.declared.exchange(name, parameters(c.exchange, &t.element_text), "");
     let arguments = [&[sent, unranked], lists, &[dim, groups, channel]].concat().join(", ");
-    b.w.located(&format!("func.call {callee}({arguments}) : ({}) -> ()", parameters(c.exchange, &t.of)));
+    b.w.located(&format!("func.call {callee}({arguments}) : ({}) -> ()", parameters(c.exchange, &t.element_text)));
     b.named(out, &format!("bufferization.to_tensor {received} restrict writable : {memref} to {}", out.ty))
 }
 
@@ -304,7 +317,7 @@ fn exchange(
 fn buffer(b: &mut Builder, t: &Tensor) -> String {
     let memref = t.ty.replacen("tensor", "memref", 1);
     let buffer = b.w.op(&format!("bufferization.to_buffer {} read_only : {} to {memref}", t.name, t.ty));
-    b.w.op(&format!("memref.cast {buffer} : {memref} to memref<*x{}>", t.of))
+    b.w.op(&format!("memref.cast {buffer} : {memref} to memref<*x{}>", t.element_text))
 }
 
 /// The groups, a row each; a shorter row ends with -1.
@@ -318,5 +331,5 @@ fn groups(b: &mut Builder, c: &Collective) -> String {
     let sizes = vec![c.groups.len() as i64, most as i64];
     let ty = plain(&sizes, "i64");
     let name = b.w.op(&format!("arith.constant dense<[{}]> : {ty}", rows.join(", ")));
-    buffer(b, &Tensor { name, sizes, element: ElementType::S64, of: "i64".to_string(), ty })
+    buffer(b, &Tensor { name, sizes, element: ElementType::S64, element_text: "i64".to_string(), ty })
 }

@@ -20,7 +20,7 @@ use super::is_identity;
 use crate::scalar::convert::{converted, reinterpreted};
 use crate::scalar::elementwise;
 use crate::syntax::symbol;
-use crate::tensor::{Done, Tensor, first_leaf, tensors, types};
+use crate::tensor::{ImportResult, Tensor, first_leaf, tensors, types};
 use crate::writer::{Writer, with_types};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Computation, Instruction, Module};
@@ -50,7 +50,7 @@ pub struct Scalar {
 
 impl Scalar {
     /// The same number as another type.
-    fn converted(&self, w: &mut Writer, to: ElementType) -> Done<Scalar> {
+    fn converted(&self, w: &mut Writer, to: ElementType) -> ImportResult<Scalar> {
         Ok(Scalar { name: converted(w, &self.name, self.element, to)?, element: to })
     }
 }
@@ -66,7 +66,7 @@ pub fn applied(
     arguments: &[String],
     from: &[ElementType],
     to: &[ElementType],
-) -> Done<Vec<String>> {
+) -> ImportResult<Vec<String>> {
     let scalar = |(name, element): (&String, &ElementType)| Scalar { name: name.clone(), element: *element };
     let arguments: Vec<Scalar> = arguments.iter().zip(from).map(scalar).collect();
     let written = match w.declared.on_scalars(computation) {
@@ -165,13 +165,13 @@ impl Scalars for Writer<'_> {
 }
 
 /// A call of a computation's function on scalars, which is written at the first call.
-fn called(module: &Module, number: usize, w: &mut Writer, arguments: &[Scalar]) -> Done<Vec<Scalar>> {
+fn called(module: &Module, number: usize, w: &mut Writer, arguments: &[Scalar]) -> ImportResult<Vec<Scalar>> {
     let computation = &module.computations[number];
     let of = |i: &Instruction| tensors(&i.shape).map_err(|fault| fault.inside(i.at));
     let parameters = computation.parameters.iter().map(|k| of(&computation.instructions[*k]));
-    let (takes, gives) = (parameters.collect::<Done<Vec<_>>>()?.concat(), of(computation.result())?);
+    let (takes, gives) = (parameters.collect::<ImportResult<Vec<_>>>()?.concat(), of(computation.result())?);
     let taken = arguments.iter().zip(&takes).map(|(argument, t)| Ok(argument.converted(w, t.element)?.name));
-    let taken = taken.collect::<Done<Vec<_>>>()?;
+    let taken = taken.collect::<ImportResult<Vec<_>>>()?;
     let callee = match w.declared.on_scalars(number) {
         Some(callee) => callee.clone(),
         None => function(computation, number, w, &takes, &gives),
@@ -183,7 +183,7 @@ fn called(module: &Module, number: usize, w: &mut Writer, arguments: &[Scalar]) 
 
 /// The element types of tensors, with commas between them.
 fn elements(all: &[Tensor]) -> String {
-    all.iter().map(|t| t.of.as_str()).collect::<Vec<_>>().join(", ")
+    all.iter().map(|t| t.element_text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes the function on scalars of a computation, whose own function has tensors of rank 0; returns its symbol.
@@ -191,7 +191,7 @@ fn function(computation: &Computation, number: usize, w: &mut Writer, takes: &[T
     let own = w.declared.name_on_scalars(number, &computation.name);
     let mut f = Writer::new(w.declared);
     f.location.clone_from(&w.location);
-    let arguments: Vec<String> = takes.iter().enumerate().map(|(k, t)| format!("%a{k}: {}", t.of)).collect();
+    let arguments: Vec<String> = takes.iter().enumerate().map(|(k, t)| format!("%a{k}: {}", t.element_text)).collect();
     f.indent = 2;
     f.line(&format!("func.func private {own}({}) -> ({}) {{", arguments.join(", "), elements(gives)));
     f.indent = 4;

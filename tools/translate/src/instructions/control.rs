@@ -2,15 +2,15 @@
 
 use crate::builder::Builder;
 use crate::syntax::symbol;
-use crate::tensor::{Done, Tensor, names, tensors, types};
+use crate::tensor::{ImportResult, Tensor, names, tensors, types};
 use crate::writer::{Writer, with_types};
 use tensor_layout::element::ElementType;
 
 /// A call of a computation; arguments and results are converted to and from its function's layouts.
-pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     let callee = &b.module.computations[computation];
     let wanted = callee.parameters.iter().map(|k| tensors(&callee.instructions[*k].shape));
-    let wanted = wanted.collect::<Done<Vec<_>>>()?.concat();
+    let wanted = wanted.collect::<ImportResult<Vec<_>>>()?.concat();
     let taken = b.all_converted(arguments, &wanted)?;
     let given = tensors(&callee.result().shape)?;
     let given = b.calls(&symbol(&callee.name), &taken, &given);
@@ -18,7 +18,7 @@ pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Ten
 }
 
 /// A loop: while `condition` is true of the state, `body` computes the next state.
-pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     let list = types(state);
     let results = b.w.results(state.len());
     let fresh = |w: &mut Writer| state.iter().map(|t| Tensor { name: w.fresh(), ..t.clone() }).collect::<Vec<_>>();
@@ -45,7 +45,7 @@ pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) 
 }
 
 /// A conditional: the first operand chooses the branch; each branch has an operand of its own.
-pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     let chosen = &operands[0][0];
     let value = b.scalar(chosen);
     let results = b.w.results(to.len());
@@ -57,7 +57,7 @@ pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &
         one_branch(b, branches[1], operands[2], to)?;
     } else {
         // A number out of range takes the last branch.
-        let index = b.w.op(&format!("arith.index_cast {value} : {} to index", chosen.of));
+        let index = b.w.op(&format!("arith.index_cast {value} : {} to index", chosen.element_text));
         let arrow = if to.is_empty() { "" } else { " -> " };
         b.w.line(&format!("{left}scf.index_switch {index}{arrow}{list}"));
         let last = branches.len() - 1;
@@ -74,7 +74,7 @@ pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &
 }
 
 /// The region of a branch: a call of its computation.
-fn one_branch(b: &mut Builder, computation: usize, operands: &[Tensor], to: &[Tensor]) -> Done<()> {
+fn one_branch(b: &mut Builder, computation: usize, operands: &[Tensor], to: &[Tensor]) -> ImportResult<()> {
     b.w.indent += 2;
     let given = call(b, computation, operands, to)?;
     b.w.located(&format!("scf.yield{}", with_types(&names(&given), &types(to))));

@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::builder::{Builder, Operand};
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{ImportResult, Tensor, tensors};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Operation, Shape};
 
@@ -18,7 +18,7 @@ const TOLD: [&str; 7] = [
 ];
 
 /// Writes a custom call.
-pub fn custom_call(b: &mut Builder, site: &Site, ins: &[Tensor], results: Vec<Tensor>) -> Done<Vec<Tensor>> {
+pub fn custom_call(b: &mut Builder, site: &Site, ins: &[Tensor], results: Vec<Tensor>) -> ImportResult<Vec<Tensor>> {
     let i = site.i;
     let target = i.string("custom_call_target").ok_or("a custom call must have a target")?;
     match (&i.operation, &*target, &results[..]) {
@@ -44,8 +44,8 @@ fn external(b: &mut Builder, i: &Instruction, target: &str, ins: &[Tensor], resu
 }
 
 /// A number of 64 bits from its lower and its higher half; a float is their sum.
-fn combined(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
-    let (of, from, is_float) = (out.of.clone(), ins[0].of.clone(), out.element.is_float());
+fn combined(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
+    let (of, from, is_float) = (out.element_text.clone(), ins[0].element_text.clone(), out.element.is_float());
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
         if is_float {
             let wide = |w: &mut crate::writer::Writer, x: &str| w.op(&format!("arith.extf {x} : {from} to {of}"));
@@ -62,8 +62,8 @@ fn combined(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
 
 /// Half of a number of 64 bits, from bit `bit` on. The higher half of a float is the nearest float of 32 bits, the
 /// lower half the rest.
-fn half(b: &mut Builder, ins: &[Tensor], out: &Tensor, bit: i64) -> Done<Tensor> {
-    let (of, to, is_float) = (ins[0].of.clone(), out.of.clone(), out.element.is_float());
+fn half(b: &mut Builder, ins: &[Tensor], out: &Tensor, bit: i64) -> ImportResult<Tensor> {
+    let (of, to, is_float) = (ins[0].element_text.clone(), out.element_text.clone(), out.element.is_float());
     b.each(vec![Operand::own(&ins[0])], out, |w, args| {
         if is_float {
             let near = w.op(&format!("arith.truncf {} : {of} to {to}", args[0]));

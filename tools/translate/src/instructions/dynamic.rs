@@ -7,7 +7,7 @@
 use super::varying::{Varying, indices, masked};
 use super::{Site, dynamic_blocks};
 use crate::builder::Builder;
-use crate::tensor::{Done, Fault, Tensor, static_shape, tensors};
+use crate::tensor::{Fault, ImportResult, Tensor, static_shape, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Algorithm, Dim, Operation, Shape, leaves};
@@ -24,7 +24,7 @@ type Origin = fn(&Operation, &[Varying], usize) -> Vec<(usize, usize)>;
 ///
 /// # Errors
 /// A dimension of the result has its size from no operand.
-pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
+pub fn instruction(b: &mut Builder, site: &Site) -> ImportResult<Vec<Tensor>> {
     let i = site.i;
     if let Some(target @ ("SliceToDynamic" | "PadToStatic")) = custom_target(i) {
         return renamed(b, site, target);
@@ -34,7 +34,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Shape::Array(array) if array.element != ElementType::Token => Ok(array),
         _ => Err(wrong()),
     });
-    let arrays = arrays.collect::<Done<Vec<_>>>()?;
+    let arrays = arrays.collect::<ImportResult<Vec<_>>>()?;
     let mut ins: Vec<Varying> = arrays.iter().zip(site.operands).map(|(a, all)| Varying::new(a, all)).collect();
     // The sizes of the result that come from no operand, and the results, where they are already written.
     let (mut computed, mut lines) = (Vec::new(), None);
@@ -152,7 +152,7 @@ fn custom_target(i: &Instruction) -> Option<&str> {
 }
 
 /// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` returns them: the same tensors.
-fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
+fn renamed(b: &mut Builder, site: &Site, target: &str) -> ImportResult<Vec<Tensor>> {
     let wrong = || Fault::from(format!("a `{target}` of these shapes cannot be imported"));
     let to_static = target == "PadToStatic";
     let (varying, others) = match (to_static, site.shapes, &site.i.shape) {
@@ -181,7 +181,7 @@ fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
 }
 
 /// The sizes of a reshape's result, and its elements in the operand's order, without those past the sizes.
-fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> {
+fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> ImportResult<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let dims = &leaves(&site.i.shape)[0].dims;
     let from = &ins[0];
@@ -195,7 +195,7 @@ fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> 
     let own = indices(b, &from.data.sizes, &from.sizes);
     let new = indices(b, &out.sizes, &sizes);
     let source = b.precise(&from.data, &out)?;
-    let source = b.flattened(&source);
+    let source = b.without_encoding(&source);
     let data = b.each(Vec::new(), &out, |w, _| {
         let mut number = w.index(0);
         for (k, size) in new.iter().enumerate() {
@@ -220,7 +220,7 @@ fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> 
 
 /// The size of the only varying dimension of a reshape's result: the number of elements, divided by the other sizes.
 /// Where several vary, the size of the operand's dimension with as many elements before it.
-fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Tensor> {
+fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> ImportResult<Tensor> {
     let bounds: Vec<i64> = dims.iter().filter_map(|dim| dim.bound()).collect();
     let before = |sizes: &[i64]| sizes.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
     if dims.iter().filter(|dim| matches!(dim, Dim::Bounded(_))).count() > 1 {
@@ -243,7 +243,12 @@ fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Te
 }
 
 /// A pad: its value also replaces the elements past the sizes.
-fn padded(b: &mut Builder, site: &Site, [low, high, interior]: [&[i64]; 3], ins: &[Varying]) -> Done<Vec<Tensor>> {
+fn padded(
+    b: &mut Builder,
+    site: &Site,
+    [low, high, interior]: [&[i64]; 3],
+    ins: &[Varying],
+) -> ImportResult<Vec<Tensor>> {
     let fixed = static_shape(&site.i.shape);
     let out = tensors(&fixed)?.remove(0);
     let (source, padding) = (b.precise(&ins[0].data, &out)?, b.precise(&ins[1].data, &out)?);
@@ -274,7 +279,7 @@ fn padded(b: &mut Builder, site: &Site, [low, high, interior]: [&[i64]; 3], ins:
 }
 
 /// A concatenate: each operand is written at the end of the one before, over the elements past its size.
-fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Done<Vec<Tensor>> {
+fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> ImportResult<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let plain = Tensor { ty: out.plain(), ..out.clone() };
     let zero = b.zero(&plain);
@@ -282,7 +287,7 @@ fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Do
     let mut end = b.w.index(0);
     for v in ins.iter().filter(|v| !v.data.is_empty()) {
         let data = b.precise(&v.data, &out)?;
-        let data = b.flattened(&data);
+        let data = b.without_encoding(&data);
         let mut offsets = vec!["0".to_string(); data.sizes.len()];
         offsets[dim] = end.clone();
         all = b.named(&plain, &Builder::insertion(&data, &all, &offsets));

@@ -6,7 +6,7 @@ use super::sort;
 use super::varying::{Varying, indices, masked};
 use crate::builder::{Builder, Operand};
 use crate::syntax::plain;
-use crate::tensor::{Done, Tensor, static_shape, tensors};
+use crate::tensor::{ImportResult, Tensor, static_shape, tensors};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Algorithm, Convolution, Gather, WindowDim};
@@ -31,14 +31,14 @@ fn length(b: &mut Builder, v: &Varying, dim: usize) -> Option<String> {
 fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: &str) -> String {
     let zero = w.index(0);
     let index = if t.element.is_signed() {
-        let index = w.op(&format!("arith.index_cast {value} : {} to index", t.of));
+        let index = w.op(&format!("arith.index_cast {value} : {} to index", t.element_text));
         let raised = w.on_index("maxsi", &index, &zero);
         w.on_index("minsi", &raised, most)
     } else {
-        let index = w.op(&format!("arith.index_castui {value} : {} to index", t.of));
+        let index = w.op(&format!("arith.index_castui {value} : {} to index", t.element_text));
         w.on_index("minui", &index, most)
     };
-    w.index_as(&index, &t.of)
+    w.index_as(&index, &t.element_text)
 }
 
 /// The last start of a block of `block` elements in a dimension: the size less the block, or 0.
@@ -61,7 +61,7 @@ pub fn starts(b: &mut Builder, ins: &mut [Varying], block: &[i64], first: usize)
 }
 
 /// The indices of a gather, clamped so that its blocks end before the sizes.
-pub fn gathered(b: &mut Builder, g: &Gather, data: &Varying, indices: &Tensor) -> Done<Tensor> {
+pub fn gathered(b: &mut Builder, g: &Gather, data: &Varying, indices: &Tensor) -> ImportResult<Tensor> {
     let entries = g.start_index_map.iter().enumerate();
     let most: Vec<(usize, String)> =
         entries.filter_map(|(k, dim)| Some((k, last_begin(b, data, *dim, g.slice_sizes[*dim])?))).collect();
@@ -76,7 +76,7 @@ pub fn gathered(b: &mut Builder, g: &Gather, data: &Varying, indices: &Tensor) -
                 let place = w.op(&format!("linalg.index {} : index", g.index_vector_dim));
                 let entry = w.index(*entry as i64);
                 let is_entry = w.compare("eq", &place, &entry, "index");
-                w.select(&is_entry, &inside, &value, &indices.of)
+                w.select(&is_entry, &inside, &value, &indices.element_text)
             } else {
                 inside
             };
@@ -86,13 +86,14 @@ pub fn gathered(b: &mut Builder, g: &Gather, data: &Varying, indices: &Tensor) -
 }
 
 /// The indices of a scatter as signed numbers of 64 bits, -1 past a size: no block fits there.
-pub fn scattered(b: &mut Builder, g: &Gather, indices: &Varying) -> Done<Tensor> {
+pub fn scattered(b: &mut Builder, g: &Gather, indices: &Varying) -> ImportResult<Tensor> {
     let counted: Vec<usize> = (0..indices.sizes.len()).filter(|dim| *dim != g.index_vector_dim).collect();
     if counted.iter().all(|dim| indices.sizes[*dim].is_none()) {
         return Ok(indices.data.clone());
     }
     let t = &indices.data;
-    let wide = Tensor { element: ElementType::S64, of: "i64".to_string(), ty: plain(&t.sizes, "i64"), ..t.clone() };
+    let wide =
+        Tensor { element: ElementType::S64, element_text: "i64".to_string(), ty: plain(&t.sizes, "i64"), ..t.clone() };
     let data = b.each(vec![Operand::own(t)], &wide, |w, args| {
         crate::scalar::convert::converted(w, &args[0], t.element, ElementType::S64)
     })?;
@@ -101,7 +102,7 @@ pub fn scattered(b: &mut Builder, g: &Gather, indices: &Varying) -> Done<Tensor>
 }
 
 /// Writes a block whose size varies over a part of the first operand. The other operands are the block and its starts.
-pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> {
+pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> ImportResult<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let (data, block) = (&ins[0], &ins[1]);
     let kept: Vec<Tensor> = data.sizes.iter().flatten().cloned().collect();
@@ -109,7 +110,7 @@ pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor
     let mut results = vec![b.converted(&precise, &out)];
     if !block.data.is_empty() && !data.data.is_empty() {
         let new = b.precise(&block.data, &out)?;
-        let new = b.flattened(&new);
+        let new = b.without_encoding(&new);
         let (wholes, lengths) =
             (indices(b, &data.data.sizes, &data.sizes), indices(b, &block.data.sizes, &block.sizes));
         let zero = b.w.index(0);
@@ -120,7 +121,7 @@ pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor
             let value = b.scalar(&start.data);
             let value = clamped(&mut b.w, &value, &start.data, &most);
             let kind = if start.data.element.is_signed() { "index_cast" } else { "index_castui" };
-            begins.push(b.w.op(&format!("arith.{kind} {value} : {} to index", start.data.of)));
+            begins.push(b.w.op(&format!("arith.{kind} {value} : {} to index", start.data.element_text)));
         }
         results[0] = b.each(vec![Operand::own(&results[0])], &out, |w, args| {
             let (mut at, mut element) = (Vec::new(), None);
@@ -137,7 +138,7 @@ pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor
             }
             let value = w.op(&format!("tensor.extract {}[{}] : {}", new.name, at.join(", "), new.ty));
             Ok(match element {
-                Some(inside) => w.select(&inside, &value, &args[0], &out.of),
+                Some(inside) => w.select(&inside, &value, &args[0], &out.element_text),
                 None => value,
             })
         })?;
@@ -147,11 +148,11 @@ pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor
 }
 
 /// Reverses dimensions up to their sizes.
-pub fn reversed(b: &mut Builder, site: &Site, v: &Varying, dims: &[usize]) -> Done<Vec<Tensor>> {
+pub fn reversed(b: &mut Builder, site: &Site, v: &Varying, dims: &[usize]) -> ImportResult<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let kept = v.sizes.iter().flatten().cloned();
     let source = b.precise(&v.data, &out)?;
-    let source = b.flattened(&source);
+    let source = b.without_encoding(&source);
     let lengths = indices(b, &source.sizes, &v.sizes);
     let one = b.w.index(1);
     let data = b.each(Vec::new(), &out, |w, _| {
@@ -172,7 +173,7 @@ pub fn reversed(b: &mut Builder, site: &Site, v: &Varying, dims: &[usize]) -> Do
 }
 
 /// Sorts lines up to the size of the dimension; elements past it stay in place.
-pub fn sorted(b: &mut Builder, site: &Site, algorithm: &Algorithm, ins: &[Varying]) -> Done<Vec<Tensor>> {
+pub fn sorted(b: &mut Builder, site: &Site, algorithm: &Algorithm, ins: &[Varying]) -> ImportResult<Vec<Tensor>> {
     let outs = tensors(&static_shape(&site.i.shape))?;
     let dim = match algorithm {
         Algorithm::Sort { dim } => *dim,
@@ -188,7 +189,7 @@ pub fn sorted(b: &mut Builder, site: &Site, algorithm: &Algorithm, ins: &[Varyin
 }
 
 /// Replaces the elements past the sizes by the initial values of a reduction over windows; the sizes of the result.
-pub fn windows(b: &mut Builder, window: &[WindowDim], ins: &mut [Varying]) -> Done<Sizes> {
+pub fn windows(b: &mut Builder, window: &[WindowDim], ins: &mut [Varying]) -> ImportResult<Sizes> {
     let (count, all) = (ins.len() / 2, (0..window.len()).collect::<Vec<usize>>());
     for k in 0..count {
         let value = b.number(&ins[count + k].data, ins[k].data.element)?;
@@ -204,7 +205,7 @@ pub fn windows(b: &mut Builder, window: &[WindowDim], ins: &mut [Varying]) -> Do
 }
 
 /// The same for a convolution, with zeros.
-pub fn convolved(b: &mut Builder, c: &Convolution, ins: &mut [Varying]) -> Done<Sizes> {
+pub fn convolved(b: &mut Builder, c: &Convolution, ins: &mut [Varying]) -> ImportResult<Sizes> {
     let varies = |k: usize, dim: usize| ins[k].sizes[dim].is_some();
     let grouped = c.feature_groups > 1 && (varies(0, c.input_feature) || varies(1, c.kernel_output_feature))
         || c.batch_groups > 1 && (varies(0, c.input_batch) || varies(1, c.kernel_output_feature));
@@ -225,7 +226,7 @@ pub fn convolved(b: &mut Builder, c: &Convolution, ins: &mut [Varying]) -> Done<
 }
 
 /// The number of windows in a dimension of this size.
-fn windowed(b: &mut Builder, length: &str, window: &WindowDim) -> Done<Tensor> {
+fn windowed(b: &mut Builder, length: &str, window: &WindowDim) -> ImportResult<Tensor> {
     let large = "the sizes of the windows do not fit in 64 bits";
     let extent = (window.size - 1).checked_mul(window.window_dilation).and_then(|n| n.checked_add(1)).ok_or(large)?;
     // The room for the first window to move in, and one more step: none where the window does not fit.

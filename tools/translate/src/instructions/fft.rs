@@ -19,17 +19,17 @@ use crate::scalar::complex;
 use crate::scalar::convert::{convert, real};
 use crate::scalar::literal::decimal;
 use crate::syntax::{element_type, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::Fourier;
 
 /// Writes the transform over the last dimensions; from reals the last one first, to reals the last one last.
-pub fn fft(b: &mut Builder, kind: Fourier, lengths: &[i64], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+pub fn fft(b: &mut Builder, kind: Fourier, lengths: &[i64], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     let rank = out.sizes.len();
     let first = rank - lengths.len();
     let inverse = matches!(kind, Fourier::Inverse | Fourier::InverseReal);
-    let mut t = b.flattened(from);
+    let mut t = b.without_encoding(from);
     if kind == Fourier::Real {
         t = lines(b, &t, rank - 1, lengths[lengths.len() - 1], kind, false)?;
     }
@@ -63,7 +63,7 @@ struct Transform {
 }
 
 /// Transforms each line of a tensor along a dimension.
-fn lines(b: &mut Builder, t: &Tensor, dim: usize, n: i64, kind: Fourier, inverse: bool) -> Done<Tensor> {
+fn lines(b: &mut Builder, t: &Tensor, dim: usize, n: i64, kind: Fourier, inverse: bool) -> ImportResult<Tensor> {
     let element = match t.element {
         ElementType::F32 => ElementType::C64,
         ElementType::F64 => ElementType::C128,
@@ -78,8 +78,8 @@ fn lines(b: &mut Builder, t: &Tensor, dim: usize, n: i64, kind: Fourier, inverse
     let back = kind == Fourier::InverseReal;
     let mut to = Tensor { element: if back { real(element) } else { element }, ..t.clone() };
     to.sizes[dim] = if kind == Fourier::Real { n / 2 + 1 } else { n };
-    to.of = if back { element_type(real(element)).unwrap_or_default() } else { complex_type };
-    to.ty = plain(&to.sizes, &to.of);
+    to.element_text = if back { element_type(real(element)).unwrap_or_default() } else { complex_type };
+    to.ty = plain(&to.sizes, &to.element_text);
     let target = b.empty(&to);
     let w = &mut b.w;
     let bounds: Vec<String> = t.sizes.iter().enumerate().map(|(k, n)| w.index(if k == dim { 1 } else { *n })).collect();
@@ -133,7 +133,7 @@ fn lines(b: &mut Builder, t: &Tensor, dim: usize, n: i64, kind: Fourier, inverse
 }
 
 impl Transform {
-    fn new(w: &mut Writer, n: i64, element: ElementType) -> Done<Transform> {
+    fn new(w: &mut Writer, n: i64, element: ElementType) -> ImportResult<Transform> {
         let wrong = || format!("an `fft` of {n} elements of {} cannot be imported", element.name());
         let odd = odd_factors(n);
         let longer =
@@ -171,8 +171,8 @@ impl Transform {
         &self,
         w: &mut Writer,
         line: &Typed,
-        value: &mut dyn FnMut(&mut Writer, &str) -> Done<String>,
-    ) -> Done<Typed> {
+        value: &mut dyn FnMut(&mut Writer, &str) -> ImportResult<String>,
+    ) -> ImportResult<Typed> {
         let (zero, one, n, long) = (w.index(0), w.index(1), w.index(self.n), w.index(self.long));
         let filled = w.repeat([&zero, &n, &one], vec![line.clone()], &mut |w, k, values| {
             let mut value = value(w, &k[0])?;
@@ -189,7 +189,7 @@ impl Transform {
     }
 
     /// Transforms a line; the second of the two results has the transform, of `long` elements.
-    fn run(&self, w: &mut Writer, from: Typed, into: Typed) -> Done<[Typed; 2]> {
+    fn run(&self, w: &mut Writer, from: Typed, into: Typed) -> ImportResult<[Typed; 2]> {
         let into = self.butterflies(w, &from, into)?;
         let Some([_, spectrum]) = &self.chirp else { return Ok([from, into]) };
         // The inverse transform of the product: the transform of its conjugate, conjugated.
@@ -216,7 +216,7 @@ impl Transform {
     }
 
     /// The transform of a line of `long` elements, into another one.
-    fn butterflies(&self, w: &mut Writer, from: &Typed, into: Typed) -> Done<Typed> {
+    fn butterflies(&self, w: &mut Writer, from: &Typed, into: Typed) -> ImportResult<Typed> {
         let (zero, one, two, long) = (w.index(0), w.index(1), w.index(2), w.index(self.long));
         let rounds = w.index(i64::from(self.long.trailing_zeros()));
         let into = w.repeat([&zero, &long, &one], vec![into], &mut |w, k, values| {
@@ -257,7 +257,7 @@ impl Transform {
     }
 
     /// Combines transforms of `size` elements in place: each `count` of them become one of all their elements.
-    fn combined(&self, w: &mut Writer, line: Typed, size: i64, count: i64) -> Done<Typed> {
+    fn combined(&self, w: &mut Writer, line: Typed, size: i64, count: i64) -> ImportResult<Typed> {
         let turns: Vec<String> = (0..count)
             .map(|k| {
                 let place = w.index(k * (self.long / count));
@@ -297,7 +297,7 @@ impl Transform {
     }
 
     /// The factors `c`, and the transform of their conjugate extended to both sides: element `long - k` is element `k`.
-    fn bluestein(&self, w: &mut Writer) -> Done<[Typed; 2]> {
+    fn bluestein(&self, w: &mut Writer) -> ImportResult<[Typed; 2]> {
         let (n, long) = (self.n, self.long);
         let chirp = table(w, n, &self.of, self.element, &mut |w, k| {
             // k * k modulo 2 n keeps the angle exact.
@@ -335,7 +335,7 @@ fn table(
     of: &str,
     element: ElementType,
     angle: &mut dyn FnMut(&mut Writer, &str) -> String,
-) -> Done<Typed> {
+) -> ImportResult<Typed> {
     let ty = plain(&[n], of);
     let begin = w.op(&format!("tensor.empty() : {ty}"));
     let (zero, one, length) = (w.index(0), w.index(1), w.index(n));
@@ -370,7 +370,7 @@ fn odd_factors(n: i64) -> Option<Vec<i64>> {
 
 /// The numbers below a power of two times odd factors, with their digits reversed. The weight of a digit is the
 /// product of the factors before it in the number, and of the factors behind it in the reversed one.
-fn reversed(w: &mut Writer, long: i64, odd: &[i64]) -> Done<Typed> {
+fn reversed(w: &mut Writer, long: i64, odd: &[i64]) -> ImportResult<Typed> {
     let twos = 1 << long.trailing_zeros();
     let of_twos = reversed_bits(w, twos)?;
     if odd.is_empty() {
@@ -404,7 +404,7 @@ fn reversed(w: &mut Writer, long: i64, odd: &[i64]) -> Done<Typed> {
 
 /// The numbers below a power of two with their bits reversed: for `k` half of the entry of `k / 2`, with the last bit
 /// of `k` in front.
-fn reversed_bits(w: &mut Writer, long: i64) -> Done<Typed> {
+fn reversed_bits(w: &mut Writer, long: i64) -> ImportResult<Typed> {
     let ty = plain(&[long], "i64");
     let begin = w.op(&format!("tensor.empty() : {ty}"));
     let (zero, one, length) = (w.index(0), w.index(1), w.index(long));

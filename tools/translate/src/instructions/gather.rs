@@ -4,7 +4,7 @@
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::syntax::plain;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::operations::Gather;
 
@@ -12,14 +12,14 @@ use tensor_layout::operations::Gather;
 const ROW: i64 = 8;
 
 /// Writes a gather. The operands are the data and the indices.
-pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let (data, indices) = (&ins[0], &ins[1]);
     if data.is_empty() {
         // Blocks without elements, but a result with some: XLA gives zeros.
         let zero = b.zero(data);
         return Ok(b.filled(out, &zero));
     }
-    let (data, indices) = (b.flattened(data), b.flattened(indices));
+    let (data, indices) = (b.without_encoding(data), b.without_encoding(indices));
     let rank = out.sizes.len();
     let last = data.sizes.len().wrapping_sub(1);
     let has_rows = !g.collapsed_slice_dims.contains(&last) && !g.operand_batching_dims.contains(&last);
@@ -45,11 +45,11 @@ pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Done
 }
 
 /// Copies block after block into the result.
-fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tensor) -> Done<Tensor> {
+fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tensor) -> ImportResult<Tensor> {
     let rank = out.sizes.len();
     let batch: Vec<usize> = (0..rank).filter(|k| !g.offset_dims.contains(k)).collect();
     let block: Vec<i64> = g.offset_dims.iter().map(|k| out.sizes[*k]).collect();
-    let block = Tensor { ty: plain(&block, &data.of), sizes: block, ..data.clone() };
+    let block = Tensor { ty: plain(&block, &data.element_text), sizes: block, ..data.clone() };
     // A block has one index in each dimension of the data that the result lacks.
     let sizes: Vec<i64> = g.slice_sizes.iter().map(|size| (*size).max(1)).collect();
     let in_result: Vec<i64> = (0..rank).map(|k| if batch.contains(&k) { 1 } else { out.sizes[k] }).collect();

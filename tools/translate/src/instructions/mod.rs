@@ -31,7 +31,7 @@ mod varying;
 use crate::builder::{Builder, Operand};
 use crate::collectives::{Collectives, is_device};
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Fault, Tensor, tensors};
+use crate::tensor::{Fault, ImportResult, Tensor, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Values};
 use tensor_layout::operations::{Exchange, Operation, Shape};
@@ -48,7 +48,7 @@ pub struct Site<'a> {
 ///
 /// # Errors
 /// The instruction has no counterpart.
-pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
+pub fn instruction(b: &mut Builder, site: &Site) -> ImportResult<Vec<Tensor>> {
     let i = site.i;
     let results = tensors(&i.shape)?;
     let ins: Vec<Tensor> = site.operands.concat();
@@ -123,9 +123,10 @@ fn not_imported(i: &Instruction) -> Fault {
 }
 
 /// Writes an instruction with one result.
-fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let i = site.i;
-    let ins = if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<Done<_>>()? } else { ins.to_vec() };
+    let ins =
+        if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<ImportResult<_>>()? } else { ins.to_vec() };
     match &i.operation {
         Operation::Constant if i.opcode == "rng-get-and-update-state" => Ok(random::state(b, i, out)),
         Operation::Constant => match &i.literal {
@@ -175,7 +176,7 @@ fn only_moves(i: &Instruction) -> bool {
     }
 }
 
-fn constant(b: &mut Builder, i: &Instruction, literal: &Literal, out: &Tensor) -> Done<Tensor> {
+fn constant(b: &mut Builder, i: &Instruction, literal: &Literal, out: &Tensor) -> ImportResult<Tensor> {
     if literal.values == Values::Elided {
         return b.elided(i, out);
     }
@@ -185,7 +186,7 @@ fn constant(b: &mut Builder, i: &Instruction, literal: &Literal, out: &Tensor) -
 }
 
 /// A tuple of constants.
-fn constants(b: &mut Builder, i: &Instruction, outs: &[Tensor]) -> Done<Vec<Tensor>> {
+fn constants(b: &mut Builder, i: &Instruction, outs: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
     let leaves = literal.leaves();
     let each = outs.iter().enumerate();
@@ -193,7 +194,7 @@ fn constants(b: &mut Builder, i: &Instruction, outs: &[Tensor]) -> Done<Vec<Tens
     each.map(|(k, out)| constant(b, i, leaves.get(k).copied().unwrap_or(literal), out)).collect()
 }
 
-fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let from: Vec<ElementType> = ins.iter().map(|t| t.element).collect();
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
         elementwise::elementwise(w, i, &args[..from.len()], &from, out.element)
@@ -201,7 +202,7 @@ fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
 }
 
 /// Applies the computation to the elements at each index.
-fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let number = i.called.first().copied().ok_or("a map needs a computation")?;
     let (module, from) = (b.module, ins.iter().map(|t| t.element).collect::<Vec<_>>());
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
@@ -210,7 +211,7 @@ fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<T
     })
 }
 
-fn iota(b: &mut Builder, dim: usize, out: &Tensor) -> Done<Tensor> {
+fn iota(b: &mut Builder, dim: usize, out: &Tensor) -> ImportResult<Tensor> {
     b.each(Vec::new(), out, |w, _| {
         let index = w.op(&format!("linalg.index {dim} : index"));
         let wide = w.op(&format!("arith.index_cast {index} : index to i64"));

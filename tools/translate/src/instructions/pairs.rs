@@ -5,7 +5,7 @@
 
 use super::{Site, instruction, not_imported};
 use crate::builder::Builder;
-use crate::tensor::{Done, Tensor, by_leaf, tensors};
+use crate::tensor::{ImportResult, Tensor, by_leaf, tensors};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Shape, Start, leaves};
 
@@ -13,7 +13,7 @@ use tensor_layout::operations::{Shape, Start, leaves};
 const TOLD: [&str; 5] = ["channel_id", "is_host_transfer", "infeed_config", "outfeed_config", "frontend_attributes"];
 
 /// Writes the operation of a start, and the start's tuple.
-pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
+pub fn start(b: &mut Builder, site: &Site, start: &Start) -> ImportResult<Vec<Tensor>> {
     let i = site.i;
     let shape = made(&i.shape, start).ok_or_else(|| not_imported(i))?;
     let opcode = i.opcode.strip_suffix("-start").unwrap_or(&i.opcode);
@@ -35,10 +35,10 @@ pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
 }
 
 /// The values of an array in the layouts of `outs`; zeros for an unknown array.
-fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> Done<Vec<Tensor>> {
+fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     match own {
         Some(own) => {
-            let own = own.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+            let own = own.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
             b.all_converted(&own, outs)
         }
         None => Ok(outs.iter().map(|out| b.unused(out)).collect()),
@@ -62,12 +62,12 @@ fn operand_leaves(site: &Site) -> Vec<Vec<Tensor>> {
 }
 
 /// Arrays of the operands by number; zeros for `None`.
-pub fn leaves_of(b: &mut Builder, site: &Site, numbers: &[Option<usize>]) -> Done<Vec<Tensor>> {
+pub fn leaves_of(b: &mut Builder, site: &Site, numbers: &[Option<usize>]) -> ImportResult<Vec<Tensor>> {
     let operands = operand_leaves(site);
     let outs = by_leaf(&site.i.shape, &tensors(&site.i.shape)?);
     let each = outs.iter().zip(numbers);
     let each = each.map(|(outs, number)| taken(b, number.map(|number| &operands[number]), outs));
-    Ok(each.collect::<Done<Vec<_>>>()?.concat())
+    Ok(each.collect::<ImportResult<Vec<_>>>()?.concat())
 }
 
 /// Sends a value to the host or to another device.

@@ -6,7 +6,7 @@ use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::convert::converted;
 use crate::scalar::field::added;
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Convolution, DegenerateWindow, Progression};
 
@@ -18,7 +18,7 @@ pub fn dot(
     contracting: [&[usize]; 2],
     ins: &[Tensor],
     out: &Tensor,
-) -> Done<Tensor> {
+) -> ImportResult<Tensor> {
     let rank = out.sizes.len();
     let mut first_free = batch[0].len();
     let mut operands = Vec::new();
@@ -39,7 +39,7 @@ pub fn dot(
 /// Writes a convolution. The operands are the input and the kernel. Windows with one place on the data each have no
 /// loop over places and no padding: so batch dimensions of products, which XLA:TPU writes as windows over dilated data,
 /// cost nothing.
-pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let (input, kernel) = (&ins[0], &ins[1]);
     let rank = out.sizes.len();
     let zero = b.zero(input);
@@ -66,7 +66,7 @@ pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tenso
         Place::Loop(_) => w.reversed,
         Place::Only(only) => only.place.step < 0,
     });
-    let kernel = if reversed { b.flattened(kernel) } else { kernel.clone() };
+    let kernel = if reversed { b.without_encoding(kernel) } else { kernel.clone() };
     let mut operands = vec![Operand::new(&padded, of_input), Operand::new(&kernel, of_kernel)];
     if !looped.is_empty() {
         operands.push(window_operand(b, &looped, rank));
@@ -117,12 +117,18 @@ fn indices(c: &Convolution, places: &[Place], deep: usize, features: i64, sizes:
 }
 
 /// Sums of products of the first two operands, of types `from`, over the `reduced` loops after the result's loops.
-fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementType; 2], out: &Tensor) -> Done<Tensor> {
+fn product(
+    b: &mut Builder,
+    reduced: usize,
+    ins: Vec<Operand>,
+    from: [ElementType; 2],
+    out: &Tensor,
+) -> ImportResult<Tensor> {
     let to = out.element;
     if to.is_float() && to.bits().is_some_and(|bits| bits < 32) {
         // The sum is in `f32`, and rounded once.
         let (element, of) = (ElementType::F32, "f32".to_string());
-        let wide = Tensor { element, ty: plain(&out.sizes, &of), of, ..out.clone() };
+        let wide = Tensor { element, ty: plain(&out.sizes, &of), element_text: of, ..out.clone() };
         let sum = product(b, reduced, ins, from, &wide)?;
         return b.each(vec![Operand::own(&sum)], out, |w, args| converted(w, &args[0], element, to));
     }
@@ -132,7 +138,7 @@ fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementTyp
     let summed = b.generic(generic, |w, args| {
         let mut factor = |k: usize| converted(w, &args[k], from[k], to);
         let factors = [factor(0)?, factor(1)?];
-        Ok(vec![added(w, &args[args.len() - 1], &factors, to, &out.of)])
+        Ok(vec![added(w, &args[args.len() - 1], &factors, to, &out.element_text)])
     });
     summed.map(|mut all| all.remove(0))
 }

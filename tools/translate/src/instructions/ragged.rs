@@ -5,13 +5,13 @@ use crate::builder::{Builder, Operand};
 use crate::loops::Typed;
 use crate::scalar::convert::converted;
 use crate::syntax::{element_type, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Contraction, Ragged, RaggedDot};
 
 /// Writes a product with scales. The operands are left and right, and their scales.
-pub fn scaled_dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn scaled_dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let element = if out.element == ElementType::F64 { ElementType::F64 } else { ElementType::F32 };
     let mut sides = Vec::new();
     for (data, scale) in ins[..2].iter().zip(&ins[2..]) {
@@ -20,33 +20,33 @@ pub fn scaled_dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Ten
             block => format!("d{k} floordiv {block}"),
         };
         let map = scale.sizes.iter().enumerate().map(block).collect::<Vec<_>>().join(", ");
-        let scale = b.flattened(scale);
+        let scale = b.without_encoding(scale);
         let wide = of_type(data, element)?;
         let types = [data.element, scale.element];
         sides.push(b.each(vec![Operand::own(data), Operand::new(&scale, map)], &wide, |w, args| {
             let mut factor = |k: usize| converted(w, &args[k], types[k], element);
             let factors = [factor(0)?, factor(1)?];
-            Ok(w.same("arith.mulf", &factors, &wide.of))
+            Ok(w.same("arith.mulf", &factors, &wide.element_text))
         })?);
     }
     dot(b, dims, &sides, out)
 }
 
-fn dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+fn dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let (batch, contracting) =
         ([&dims.lhs_batch[..], &dims.rhs_batch], [&dims.lhs_contracting[..], &dims.rhs_contracting]);
     products::dot(b, batch, contracting, ins, out)
 }
 
 /// A tensor of the same sizes with elements of another type, without an encoding.
-fn of_type(t: &Tensor, element: ElementType) -> Done<Tensor> {
+fn of_type(t: &Tensor, element: ElementType) -> ImportResult<Tensor> {
     let of = element_type(element).ok_or_else(|| format!("`{}` cannot be imported", element.name()))?;
-    Ok(Tensor { element, ty: plain(&t.sizes, &of), of, ..t.clone() })
+    Ok(Tensor { element, ty: plain(&t.sizes, &of), element_text: of, ..t.clone() })
 }
 
 /// Writes a product with groups. The operands are left and right, and the sizes of the groups. A table has the group
 /// of each index along the ragged dimension; each product is added in place to the result's element of its group.
-pub fn ragged_dot(b: &mut Builder, r: &RaggedDot, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn ragged_dot(b: &mut Builder, r: &RaggedDot, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     if r.kind() == Ragged::Batch {
         return dot(b, &r.dims, &ins[..2], out);
     }
@@ -60,8 +60,8 @@ pub fn ragged_dot(b: &mut Builder, r: &RaggedDot, ins: &[Tensor], out: &Tensor) 
     let done = match ins[..2].iter().any(Tensor::is_empty) || ins[2].is_empty() {
         true => begun,
         false => {
-            let lhs = b.flattened(&ins[0]);
-            let rhs = b.flattened(&ins[1]);
+            let lhs = b.without_encoding(&ins[0]);
+            let rhs = b.without_encoding(&ins[1]);
             let groups = groups(b, r, &ins[2], &lhs.sizes)?;
             let product = Product { r, lhs, rhs, groups, count: *ins[2].sizes.last().unwrap_or(&0), to };
             let summed = product.sums(b, Typed::new(&begun.name, &begun.ty), &zero)?;
@@ -73,8 +73,8 @@ pub fn ragged_dot(b: &mut Builder, r: &RaggedDot, ins: &[Tensor], out: &Tensor) 
 
 /// The group of each index along the ragged dimension, or the number of groups where the index is in none: the number
 /// of groups that end at or before it. Further dimensions of the sizes are dimensions of the table, too.
-fn groups(b: &mut Builder, r: &RaggedDot, sizes: &Tensor, lhs: &[i64]) -> Done<Typed> {
-    let source = b.flattened(sizes);
+fn groups(b: &mut Builder, r: &RaggedDot, sizes: &Tensor, lhs: &[i64]) -> ImportResult<Typed> {
+    let source = b.without_encoding(sizes);
     let (source, element) = (Typed::new(&source.name, &source.ty), sizes.element);
     let (prefix, count) = sizes.sizes.split_at(sizes.sizes.len() - 1);
     let mut zeros = |sizes: &[i64]| {
@@ -125,7 +125,7 @@ struct Product<'a> {
 
 impl Product<'_> {
     /// The sums of products. Loops run over the result, batch, left and right, then over the contracting dimensions.
-    fn sums(&self, b: &mut Builder, begun: Typed, zero: &str) -> Done<Typed> {
+    fn sums(&self, b: &mut Builder, begun: Typed, zero: &str) -> ImportResult<Typed> {
         let dims = &self.r.dims;
         let (lhs_rank, rhs_rank) = (self.lhs.sizes.len(), self.rhs.sizes.len());
         let (left, right) = (dims.lhs_free(lhs_rank), self.r.rhs_free(rhs_rank));
@@ -174,7 +174,7 @@ impl Product<'_> {
         (w.between(&group, self.count - 1), inside)
     }
 
-    fn product(&self, w: &mut Writer, lhs: &[String], rhs: &[String]) -> Done<String> {
+    fn product(&self, w: &mut Writer, lhs: &[String], rhs: &[String]) -> ImportResult<String> {
         let mut factors = Vec::new();
         for (t, at) in [(&self.lhs, lhs), (&self.rhs, rhs)] {
             let value = w.load(&Typed::new(&t.name, &t.ty), at);

@@ -13,15 +13,15 @@ use crate::loops::Typed;
 use crate::scalar::convert::convert;
 use crate::scalar::literal::decimal;
 use crate::syntax::plain;
-use crate::tensor::{Done, Fault, Tensor};
+use crate::tensor::{Fault, ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, S32, S64, U32, U64};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::numbers::ceil_div;
 
 /// Writes random bits. The operand is the state; the results are the next state and the bits.
-pub fn bits(b: &mut Builder, i: &Instruction, state: &Tensor, outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
-    let source = b.flattened(state);
+pub fn bits(b: &mut Builder, i: &Instruction, state: &Tensor, outs: Vec<Tensor>) -> ImportResult<Vec<Tensor>> {
+    let source = b.without_encoding(state);
     let size = source.sizes[0];
     let words = (0..size).map(|k| {
         let at = [b.w.index(k)];
@@ -114,13 +114,13 @@ fn philox_words(w: &mut Writer, mut x: [String; 4], key: [String; 2]) -> [String
 
 /// A tensor without an encoding and without a name.
 fn bare(sizes: &[i64], element: ElementType, of: &str) -> Tensor {
-    Tensor { name: String::new(), sizes: sizes.to_vec(), element, of: of.to_string(), ty: plain(sizes, of) }
+    Tensor { name: String::new(), sizes: sizes.to_vec(), element, element_text: of.to_string(), ty: plain(sizes, of) }
 }
 
 /// Integers of 32 or 64 bits cut to the bits of a result.
-fn cut_to(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let to = bare(&out.sizes, out.element, &out.of);
-    let shaped = shapes::reshape(b, from, &bare(&out.sizes, from.element, &from.of));
+fn cut_to(b: &mut Builder, from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
+    let to = bare(&out.sizes, out.element, &out.element_text);
+    let shaped = shapes::reshape(b, from, &bare(&out.sizes, from.element, &from.element_text));
     let wrong = || Fault::from(format!("random bits as {} cannot be imported", out.element.name()));
     b.each(vec![crate::builder::Operand::own(&shaped)], &to, |w, args| {
         convert(w, &args[0], from.element, to.element).ok_or_else(wrong)
@@ -129,7 +129,7 @@ fn cut_to(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
 
 /// The next state and the bits. A counter makes two words: neighbours along the first even dimension of the result, or
 /// else along the largest one. An element of 64 bits takes both words.
-fn three_fry(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>, Tensor)> {
+fn three_fry(b: &mut Builder, state: &[String], out: &Tensor) -> ImportResult<(Vec<String>, Tensor)> {
     let key = halves(&mut b.w, &state[0]);
     let wide = out.element.bits() == Some(64);
     let sizes = &out.sizes;
@@ -183,7 +183,7 @@ fn three_fry(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<Strin
 
 /// The words of one counter after the other; the rest of the last one is dropped. The counter has 128
 /// bits: in a state of two numbers its high half is the key.
-fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>, Tensor)> {
+fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> ImportResult<(Vec<String>, Tensor)> {
     let total: i64 = out.sizes.iter().product();
     let wide = out.element.bits() == Some(64);
     let each = if wide { 2 } else { 4 };
@@ -242,7 +242,7 @@ pub fn state(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
 }
 
 /// Writes random numbers. The operands are the least number and the end, or the mean and the standard deviation.
-pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let normal = i.attribute("distribution") == Some("rng_normal");
     let (sizes, element) = (out.sizes.clone(), out.element);
     let wrong = || Fault::from(format!("random numbers of {} cannot be imported", element.name()));
@@ -250,7 +250,7 @@ pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
         return Err(wrong());
     }
     let bounds = [b.number(&ins[0], element)?, b.number(&ins[1], element)?];
-    let of = out.of.clone();
+    let of = out.element_text.clone();
     let key = hash(&i.name);
     b.each(Vec::new(), out, |w, _| {
         let mut count = w.constant("0", "i64");

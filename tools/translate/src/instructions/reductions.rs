@@ -7,7 +7,7 @@ use super::shapes::{broadcast, padded};
 use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::WindowDim;
@@ -19,7 +19,7 @@ pub fn reduce(
     reduced: &[usize],
     ins: &[Tensor],
     outs: Vec<Tensor>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let (inputs, initial) = ins.split_at(outs.len());
     let rank = inputs[0].sizes.len();
     let kept: Vec<usize> = (0..rank).filter(|k| !reduced.contains(k)).collect();
@@ -30,7 +30,8 @@ pub fn reduce(
     };
     let index = dims((0..rank).map(place));
     let operands = inputs.iter().map(|t| Operand::new(t, index.clone())).collect();
-    let inits = initial.iter().zip(&outs).map(|(t, out)| Ok(Some(b.number(t, out.element)?))).collect::<Done<_>>()?;
+    let inits =
+        initial.iter().zip(&outs).map(|(t, out)| Ok(Some(b.number(t, out.element)?))).collect::<ImportResult<_>>()?;
     combined(b, i, Generic { loops: rank, ins: operands, outs, inits }, inputs, None)
 }
 
@@ -42,19 +43,19 @@ pub fn reduce_window(
     window: &[WindowDim],
     ins: &[Tensor],
     outs: Vec<Tensor>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let (inputs, initial) = ins.split_at(outs.len());
     let (from, to) = (&inputs[0].sizes, &outs[0].sizes);
     if let Some((own, whole)) = whole_dims(window, from, to) {
         let sizes: Vec<i64> = own.iter().map(|k| from[*k]).collect();
-        let bare = |out: &Tensor| Tensor { ty: plain(&sizes, &out.of), sizes: sizes.clone(), ..out.clone() };
+        let bare = |out: &Tensor| Tensor { ty: plain(&sizes, &out.element_text), sizes: sizes.clone(), ..out.clone() };
         let reduced = reduce(b, i, &whole, ins, outs.iter().map(bare).collect())?;
         return reduced.iter().zip(&outs).map(|(reduced, out)| broadcast(b, &own, reduced, out)).collect();
     }
     let computation = *i.called.first().ok_or("a reduction needs a computation")?;
     let types: Vec<ElementType> = outs.iter().chain(inputs).map(|t| t.element).collect();
     let monoids = Monoids::new(b.module, computation, &types);
-    let inits = initial.iter().zip(&outs).map(|(t, out)| b.number(t, out.element)).collect::<Done<Vec<_>>>()?;
+    let inits = initial.iter().zip(&outs).map(|(t, out)| b.number(t, out.element)).collect::<ImportResult<Vec<_>>>()?;
     let neutral = match &monoids {
         Some(monoids) if window.iter().any(is_padded) => monoids.neutral(&mut b.w, &inits),
         _ => None,
@@ -86,11 +87,11 @@ fn along_each(
     (inputs, inits): (&[Tensor], &[String]),
     outs: Vec<Tensor>,
     neutral: Option<&[String]>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let mut now = inputs.to_vec();
     let mut sizes = now[0].sizes.clone();
     let made = |sizes: &[i64]| -> Vec<Tensor> {
-        outs.iter().map(|t| Tensor { ty: plain(sizes, &t.of), sizes: sizes.to_vec(), ..t.clone() }).collect()
+        outs.iter().map(|t| Tensor { ty: plain(sizes, &t.element_text), sizes: sizes.to_vec(), ..t.clone() }).collect()
     };
     for (number, (dim, running)) in along.iter().enumerate().rev() {
         let begin = (number == 0 && others.is_empty()).then_some(inits);
@@ -113,7 +114,7 @@ fn along_each(
     }
     if low.iter().chain(&high).any(|n| *n > 0) {
         let whole = now.iter().zip(inits).map(|(t, init)| padded(b, t, [&low, &high, &between], init));
-        now = whole.collect::<Done<_>>()?;
+        now = whole.collect::<ImportResult<_>>()?;
     }
     b.all_converted(&now, &outs)
 }
@@ -140,7 +141,7 @@ fn windows(
     (inputs, inits): (&[Tensor], &[String]),
     outs: Vec<Tensor>,
     neutral: Option<&[String]>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let rank = window.len();
     let part = |of: fn(&WindowDim) -> i64| window.iter().map(of).collect::<Vec<i64>>();
     let (low, high, between) = (part(|w| w.low), part(|w| w.high), part(|w| w.base_dilation - 1));
@@ -164,7 +165,7 @@ fn windows(
 }
 
 /// An array of bytes, 1 where there is an element, and 0 in padding.
-fn mask_of(b: &mut Builder, sizes: &[i64], padding: [&[i64]; 3]) -> Done<Tensor> {
+fn mask_of(b: &mut Builder, sizes: &[i64], padding: [&[i64]; 3]) -> ImportResult<Tensor> {
     let [one, zero] = ["1", "0"].map(|value| b.w.constant(value, "i8"));
     let elements = b.filled(&array(sizes, ElementType::U8, "i8"), &one);
     padded(b, &elements, padding, &zero)
@@ -212,11 +213,11 @@ fn combined(
     generic: Generic,
     inputs: &[Tensor],
     mask: Option<usize>,
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let number = i.called.first().copied().ok_or("a reduction needs a computation")?;
     let (module, behind) = (b.module, generic.ins.len());
     let from: Vec<ElementType> = generic.outs.iter().chain(inputs).map(|t| t.element).collect();
-    let of: Vec<String> = generic.outs.iter().map(|t| t.of.clone()).collect();
+    let of: Vec<String> = generic.outs.iter().map(|t| t.element_text.clone()).collect();
     let count = inputs.len();
     b.generic(generic, |w, args| {
         let so_far = &args[behind..];

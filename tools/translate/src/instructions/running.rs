@@ -14,7 +14,7 @@
 use super::computation::applied;
 use crate::builder::Builder;
 use crate::loops::Typed;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use std::ops::Range;
 use tensor_layout::element::ElementType;
@@ -99,7 +99,7 @@ pub struct Fold<'a> {
 
 impl Fold<'_> {
     /// The value of a window, from its neighbour's value and the elements of the inputs at an index.
-    fn step(&self, w: &mut Writer, so_far: &[String], inputs: &[Typed], at: &[String]) -> Done<Vec<String>> {
+    fn step(&self, w: &mut Writer, so_far: &[String], inputs: &[Typed], at: &[String]) -> ImportResult<Vec<String>> {
         let elements: Vec<String> = inputs.iter().map(|t| w.load(t, at)).collect();
         let to = &self.from[..so_far.len()];
         applied(self.module, self.computation, w, &[so_far, &elements].concat(), &self.from, to)
@@ -115,8 +115,8 @@ pub fn running(
     inputs: &[Tensor],
     inits: Option<&[String]>,
     outs: &[Tensor],
-) -> Done<Vec<Tensor>> {
-    let inputs: Vec<Typed> = inputs.iter().map(|t| b.flattened(t)).map(|t| Typed::new(&t.name, &t.ty)).collect();
+) -> ImportResult<Vec<Tensor>> {
+    let inputs: Vec<Typed> = inputs.iter().map(|t| b.without_encoding(t)).map(|t| Typed::new(&t.name, &t.ty)).collect();
     let begin: Vec<Tensor> = outs.iter().map(|out| b.empty(out)).collect();
     let w = &mut b.w;
     let bounds = |w: &mut Writer, sizes: &[i64]| sizes.iter().map(|n| w.index(*n)).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 
 use super::{control, shapes};
 use crate::builder::Builder;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::hlo::Instruction;
 
 /// The iteration space of a scan.
@@ -14,12 +14,18 @@ pub struct Scan {
 }
 
 /// Writes a scan. The results are slices of each step, then the last carries.
-pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn scan(
+    b: &mut Builder,
+    i: &Instruction,
+    scan: &Scan,
+    ins: &[Tensor],
+    outs: &[Tensor],
+) -> ImportResult<Vec<Tensor>> {
     let computation = i.called.first().copied().ok_or("a scan needs a computation")?;
     let (inputs, carries) = ins.split_at(scan.inputs);
     let (outputs, last) = outs.split_at(outs.len() - carries.len());
     let steps = inputs[0].sizes[scan.dim];
-    let inputs: Vec<Tensor> = inputs.iter().map(|t| b.flattened(t)).collect();
+    let inputs: Vec<Tensor> = inputs.iter().map(|t| b.without_encoding(t)).collect();
     let mut begin = b.all_converted(carries, last)?;
     for t in outputs {
         let plain = Tensor { ty: t.plain(), ..t.clone() };
@@ -49,7 +55,7 @@ fn one_step(
     at: &str,
     inputs: &[Tensor],
     (carries, outputs): (&[Tensor], &[Tensor]),
-) -> Done<Vec<Tensor>> {
+) -> ImportResult<Vec<Tensor>> {
     let place = |t: &Tensor| {
         let mut offsets = vec!["0".to_string(); t.sizes.len()];
         offsets[dim] = at.to_string();

@@ -6,7 +6,7 @@
 use super::computation::applied;
 use crate::builder::Builder;
 use crate::loops::Typed;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
@@ -25,15 +25,21 @@ struct Scatter<'a> {
 }
 
 /// Writes a scatter. The operands are arrays of data, the indices, and as many updates.
-pub fn scatter(b: &mut Builder, i: &Instruction, g: &Gather, ins: &[Tensor], outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
+pub fn scatter(
+    b: &mut Builder,
+    i: &Instruction,
+    g: &Gather,
+    ins: &[Tensor],
+    outs: Vec<Tensor>,
+) -> ImportResult<Vec<Tensor>> {
     let n = outs.len();
-    let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+    let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
     if ins[n + 1].is_empty() {
         return b.all_converted(&precise, &outs);
     }
-    let data: Vec<Tensor> = precise.iter().map(|t| b.flattened(t)).collect();
-    let indices = b.flattened(&ins[n]);
-    let updates: Vec<Tensor> = ins[n + 1..].iter().map(|t| b.flattened(t)).collect();
+    let data: Vec<Tensor> = precise.iter().map(|t| b.without_encoding(t)).collect();
+    let indices = b.without_encoding(&ins[n]);
+    let updates: Vec<Tensor> = ins[n + 1..].iter().map(|t| b.without_encoding(t)).collect();
     let block_dims = (0..updates[0].sizes.len()).filter(|k| !g.offset_dims.contains(k));
     let s = Scatter {
         g,
@@ -93,7 +99,7 @@ impl Scatter<'_> {
         }
         let value = w.load(&Typed::new(&self.indices.name, &self.indices.ty), &at);
         let kind = if self.indices.element.is_signed() { "index_cast" } else { "index_castui" };
-        let index = w.op(&format!("arith.{kind} {value} : {} to index", self.indices.of));
+        let index = w.op(&format!("arith.{kind} {value} : {} to index", self.indices.element_text));
         Begin { index: Some(index), checked: true }
     }
 

@@ -4,7 +4,7 @@
 use super::computation::applied;
 use crate::builder::Builder;
 use crate::loops::Typed;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
@@ -17,10 +17,10 @@ pub fn select_and_scatter(
     window: &[WindowDim],
     ins: &[Tensor],
     out: &Tensor,
-) -> Done<Tensor> {
+) -> ImportResult<Tensor> {
     let [select, scatter] = i.called[..] else { return Err("two computations must be named".into()) };
     let precise = [b.precise(&ins[0], out)?, b.precise(&ins[1], out)?];
-    let [data, source] = precise.each_ref().map(|t| b.flattened(t));
+    let [data, source] = precise.each_ref().map(|t| b.without_encoding(t));
     let init = b.number(&ins[2], out.element)?;
     let filled = b.filled(&data, &init);
     let zero = b.zero(&data);
@@ -33,7 +33,7 @@ pub fn select_and_scatter(
     let done = w.nest(&windows, begin, &mut |w, at, values| {
         // The selected element, its index, and whether there is one: padding is never selected.
         let (none, first) = (w.constant("false", "i1"), w.index(0));
-        let mut chosen = vec![Typed::new(&none, "i1"), Typed::new(&zero, &data.of)];
+        let mut chosen = vec![Typed::new(&none, "i1"), Typed::new(&zero, &data.element_text)];
         chosen.extend(window.iter().map(|_| Typed::new(&first, "index")));
         let chosen = w.nest(&places, chosen, &mut |w, place, chosen| {
             let (index, inside) = under(w, window, &data.sizes, at, place);

@@ -3,20 +3,20 @@
 use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Fault, Tensor, names, types};
+use crate::tensor::{Fault, ImportResult, Tensor, names, types};
 
-pub fn broadcast(b: &mut Builder, of: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+pub fn broadcast(b: &mut Builder, of: &[usize], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     b.moved(Operand::new(from, dims(of.iter().copied())), out)
 }
 
-pub fn transpose(b: &mut Builder, permutation: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+pub fn transpose(b: &mut Builder, permutation: &[usize], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     let mut index = vec![0; out.sizes.len()];
     permutation.iter().enumerate().for_each(|(k, dim)| index[*dim] = k);
     b.moved(Operand::new(from, dims(index)), out)
 }
 
-pub fn reverse(b: &mut Builder, reversed: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let source = b.flattened(from);
+pub fn reverse(b: &mut Builder, reversed: &[usize], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
+    let source = b.without_encoding(from);
     let index = |k: usize| match reversed.contains(&k) {
         true => format!("-d{k} + {}", out.sizes[k] - 1),
         false => format!("d{k}"),
@@ -26,13 +26,13 @@ pub fn reverse(b: &mut Builder, reversed: &[usize], from: &Tensor, out: &Tensor)
 }
 
 pub fn reshape(b: &mut Builder, from: &Tensor, out: &Tensor) -> Tensor {
-    let reshaped = row_major(b, from, &out.sizes);
+    let reshaped = reshaped_row_major(b, from, &out.sizes);
     b.converted(&reshaped, out)
 }
 
 /// The same elements in row-major order, without an encoding: collapsed into one dimension, then expanded.
-fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
-    let mut t = b.flattened(t);
+fn reshaped_row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
+    let mut t = b.without_encoding(t);
     if t.sizes == sizes {
         return t;
     }
@@ -59,7 +59,7 @@ fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
 
 /// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant
 /// first.
-pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     let last = out.sizes.len() - 1;
     let operand = Operand::new(from, dims(0..last));
     b.each(vec![operand], out, |w, args| {
@@ -76,14 +76,14 @@ pub fn slice(b: &mut Builder, starts: &[i64], strides: &[i64], from: &Tensor, ou
 }
 
 pub fn concatenate(b: &mut Builder, dim: usize, ins: &[Tensor], out: &Tensor) -> Tensor {
-    let parts: Vec<Tensor> = ins.iter().filter(|t| !t.is_empty()).map(|t| b.flattened(t)).collect();
+    let parts: Vec<Tensor> = ins.iter().filter(|t| !t.is_empty()).map(|t| b.without_encoding(t)).collect();
     let text = format!("tensor.concat dim({dim}) {} : ({}) -> {}", names(&parts), types(&parts), out.plain());
     let all = b.as_plain(out, &text);
     b.converted(&all, out)
 }
 
 /// Writes a pad. The operands are the data and the value of the padding.
-pub fn pad(b: &mut Builder, [low, high, interior]: [&[i64]; 3], ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn pad(b: &mut Builder, [low, high, interior]: [&[i64]; 3], ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let value = b.scalar(&ins[1]);
     let padded = padded(b, &ins[0], [low, high, interior], &value)?;
     Ok(b.converted(&padded, out))
@@ -115,12 +115,12 @@ impl PaddedSizes {
 }
 
 /// The data with padding before, after and between the elements, without an encoding.
-pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) -> Done<Tensor> {
-    let mut t = b.flattened(t);
+pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) -> ImportResult<Tensor> {
+    let mut t = b.without_encoding(t);
     let [low, high, interior] = padding;
     let PaddedSizes { spread, whole, left } =
         PaddedSizes::new(&t.sizes, padding).ok_or("the padded sizes do not fit in 64 bits")?;
-    let bare = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
+    let bare = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.element_text), sizes, ..t.clone() };
     let (spread, whole, rest) = (bare(spread), bare(whole), bare(left));
     if t.is_empty() {
         return Ok(b.filled(&rest, value));
@@ -147,7 +147,7 @@ pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) ->
         b.w.line(&format!("{name} = tensor.pad {} low{before:?} high{behind:?} {{", t.name));
         let indices: Vec<String> = whole.sizes.iter().map(|_| format!("{}: index", b.w.fresh())).collect();
         b.w.line(&format!("^bb0({}):", indices.join(", ")));
-        b.w.located(&format!("  tensor.yield {value} : {}", t.of));
+        b.w.located(&format!("  tensor.yield {value} : {}", t.element_text));
         b.w.located(&format!("}} : {} to {}", t.ty, whole.ty));
         t = Tensor { name, ..whole };
     }
@@ -171,7 +171,7 @@ pub fn dynamic_update_slice(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Te
         return b.converted(&ins[0], out);
     }
     let offsets = starts(b, &ins[2..], &ins[0].sizes, &ins[1].sizes);
-    let (data, update) = (b.flattened(&ins[0]), b.flattened(&ins[1]));
+    let (data, update) = (b.without_encoding(&ins[0]), b.without_encoding(&ins[1]));
     let written = b.as_plain(out, &Builder::insertion(&update, &data, &offsets));
     b.converted(&written, out)
 }

@@ -5,11 +5,11 @@ use crate::loops::Typed;
 use crate::scalar::convert::{re, real};
 use crate::scalar::field::Field;
 use crate::syntax::element_type;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 
 /// The arithmetic of a tensor's type.
-fn field(t: &Tensor) -> Done<Field> {
+fn field(t: &Tensor) -> ImportResult<Field> {
     Field::new(t.element).ok_or_else(|| format!("matrices of {} cannot be imported", t.element.name()).into())
 }
 
@@ -23,9 +23,9 @@ fn matrices(w: &mut Writer, t: &Tensor) -> (Vec<String>, i64, i64) {
 /// The triangular factor of each matrix; the other triangle is 0. Column by column, the element in row `i` and column
 /// `j` is `(a[i][j] - sum of l[i][k] * conj(l[j][k]) for k < j) / l[j][j]`, and on the diagonal the square root of that
 /// difference. The upper factor is the adjoint of the lower one.
-pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     let precise = b.precise(from, out)?;
-    let (source, field) = (b.flattened(&precise), field(out)?);
+    let (source, field) = (b.without_encoding(&precise), field(out)?);
     let zero = b.zero(&source);
     let filled = b.filled(&source, &zero);
     let w = &mut b.w;
@@ -47,7 +47,7 @@ pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Do
             w.store(&value, t, &place(i, j))
         };
         // a[i][j] without the products of the columns before.
-        let rest = |w: &mut Writer, factor: &Typed, i: &str, j: &str| -> Done<String> {
+        let rest = |w: &mut Writer, factor: &Typed, i: &str, j: &str| -> ImportResult<String> {
             let begin = load(w, &data, i, j);
             let sum = w.repeat([&first, j, &one], vec![Typed::new(&begin, &field.of)], &mut |w, k, sum| {
                 let (a, b) = (load(w, factor, i, &k[0]), load(w, factor, j, &k[0]));
@@ -74,7 +74,7 @@ pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Do
 
 /// The triangular factor of each matrix, with the matrix's own elements in the other triangle; the number, from 1, of
 /// the first column whose diagonal element of the factor is not positive, or 0.
-pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Tensor]) -> ImportResult<Vec<Tensor>> {
     let precise = b.precise(from, &outs[0])?;
     let plain = Tensor { ty: outs[0].plain(), ..outs[0].clone() };
     let factor = cholesky(b, lower, &precise, &plain)?;
@@ -83,10 +83,10 @@ pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Te
     let merged = b.each(both, &outs[0], |w, args| {
         let [row, column] = [rank - 2, rank - 1].map(|k| w.op(&format!("linalg.index {k} : index")));
         let inside = w.compare(if lower { "uge" } else { "ule" }, &row, &column, "index");
-        Ok(w.select(&inside, &args[1], &args[0], &plain.of))
+        Ok(w.select(&inside, &args[1], &args[0], &plain.element_text))
     })?;
     let info = Tensor { ty: outs[1].plain(), ..outs[1].clone() };
-    let zeros = b.w.constant("0", &info.of);
+    let zeros = b.w.constant("0", &info.element_text);
     let filled = b.filled(&info, &zeros);
     let data = Typed::new(&factor.name, &factor.ty);
     let w = &mut b.w;
@@ -107,11 +107,11 @@ pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Te
             // NaN is not positive, either.
             let fails = w.compare("ule", &value, &zero, &of);
             let found = w.load(&values[0], matrix);
-            let none = w.compare("eq", &found, &zeros, &info.of);
+            let none = w.compare("eq", &found, &zeros, &info.element_text);
             let is_first = w.same("arith.andi", &[fails, none], "i1");
             let number = w.on_index("addi", &j[0], &one);
-            let number = w.index_as(&number, &info.of);
-            let next = w.select(&is_first, &number, &found, &info.of);
+            let number = w.index_as(&number, &info.element_text);
+            let next = w.select(&is_first, &number, &found, &info.element_text);
             Ok(vec![w.store(&next, &values[0], matrix)])
         })
     })?;
@@ -133,10 +133,10 @@ pub struct System {
 
 /// Solves `op(A) x = b` row by row: the earlier rows of `x`, times the elements of row `i` of the matrix, are
 /// subtracted from row `i` of `b`; the rest is divided by the diagonal element. `x op(A) = b` is the transposed system.
-pub fn triangular(b: &mut Builder, system: System, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+pub fn triangular(b: &mut Builder, system: System, ins: &[Tensor], out: &Tensor) -> ImportResult<Tensor> {
     let System { left, lower, transposed, adjoint, unit } = system;
     let precise = [b.precise(&ins[0], out)?, b.precise(&ins[1], out)?];
-    let [matrix, right] = precise.each_ref().map(|t| b.flattened(t));
+    let [matrix, right] = precise.each_ref().map(|t| b.without_encoding(t));
     let field = field(out)?;
     // On the right, columns take the place of rows, and the matrix is transposed once more.
     let (turned, forward) = (transposed == left, (lower != transposed) == left);

@@ -9,13 +9,13 @@ use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::scalar::order;
 use crate::syntax::plain;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 
 /// Whether the elements of the second list come before those of the first; a list has one element of each array.
-type Before<'a> = &'a mut dyn FnMut(&mut Writer, &[String], &[String]) -> Done<String>;
+type Before<'a> = &'a mut dyn FnMut(&mut Writer, &[String], &[String]) -> ImportResult<String>;
 
 /// Sorts the operands together along a dimension, up to `length` if given; the called computation compares two
 /// elements of each.
@@ -26,8 +26,8 @@ pub fn sort(
     ins: &[Tensor],
     outs: Vec<Tensor>,
     length: Option<String>,
-) -> Done<Vec<Tensor>> {
-    let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+) -> ImportResult<Vec<Tensor>> {
+    let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
     let number = i.called.first().copied().ok_or("a sort needs a computation")?;
     let module = b.module;
     let types: Vec<ElementType> = precise.iter().flat_map(|t| [t.element; 2]).collect();
@@ -47,12 +47,13 @@ pub fn top(
     ins: &[Tensor],
     outs: Vec<Tensor>,
     length: Option<String>,
-) -> Done<Vec<Tensor>> {
-    let data = b.flattened(&ins[0]);
+) -> ImportResult<Vec<Tensor>> {
+    let data = b.without_encoding(&ins[0]);
     let (rank, element) = (data.sizes.len(), data.element);
     let last = rank.checked_sub(1).ok_or("`topk` of a scalar cannot be imported")?;
-    let of = outs[1].of.clone();
-    let places = Tensor { element: outs[1].element, ty: plain(&data.sizes, &of), of: of.clone(), ..data.clone() };
+    let of = outs[1].element_text.clone();
+    let places =
+        Tensor { element: outs[1].element, ty: plain(&data.sizes, &of), element_text: of.clone(), ..data.clone() };
     let places = b.each(Vec::new(), &places, |w, _| {
         let index = w.op(&format!("linalg.index {last} : index"));
         Ok(w.index_as(&index, &of))
@@ -65,7 +66,7 @@ pub fn top(
     let zeros = vec!["0".to_string(); rank];
     let cut: Vec<Tensor> =
         sorted.iter().zip(&outs).map(|(t, out)| b.cut(t, &zeros, &out.sizes, &vec![1; rank])).collect();
-    let cut = cut.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+    let cut = cut.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
     b.all_converted(&cut, &outs)
 }
 
@@ -76,14 +77,14 @@ fn merged(
     tensors: &[Tensor],
     (dim, length): (usize, Option<String>),
     before: Before,
-) -> Done<Vec<Tensor>> {
-    let data: Vec<Tensor> = tensors.iter().map(|t| b.flattened(t)).collect();
+) -> ImportResult<Vec<Tensor>> {
+    let data: Vec<Tensor> = tensors.iter().map(|t| b.without_encoding(t)).collect();
     let n = data[0].sizes[dim];
     if n < 2 {
         return Ok(data);
     }
     let w = &mut b.w;
-    let lines: Vec<Typed> = data.iter().map(|t| Typed::new("", &plain(&[n], &t.of))).collect();
+    let lines: Vec<Typed> = data.iter().map(|t| Typed::new("", &plain(&[n], &t.element_text))).collect();
     let scratch = |w: &mut Writer| -> Vec<Typed> {
         lines.iter().map(|t| Typed { name: w.op(&format!("tensor.empty() : {}", t.ty)), ty: t.ty.clone() }).collect()
     };
@@ -96,7 +97,7 @@ fn merged(
     let rounds = (0..).find(|k| 4i128.pow(*k) >= i128::from(n)).unwrap_or(0);
     let rounds = w.index(i64::from(rounds));
     let count = data.len();
-    let of: Vec<&str> = data.iter().map(|t| t.of.as_str()).collect();
+    let of: Vec<&str> = data.iter().map(|t| t.element_text.as_str()).collect();
     let done = w.nest(&bounds, begin, &mut |w, line, values| {
         let at = |k: &String| {
             let mut at = line.to_vec();
@@ -134,7 +135,7 @@ fn pass(
     of: &[&str],
     [from, into]: [&[Typed]; 2],
     before: Before,
-) -> Done<Vec<Typed>> {
+) -> ImportResult<Vec<Typed>> {
     let (zero, one) = (w.index(0), w.index(1));
     let last = w.on_index("subi", length, &one);
     let step = w.on_index("addi", width, width);

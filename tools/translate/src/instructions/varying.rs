@@ -1,7 +1,7 @@
 //! An array with sizes up to a bound, as tensors.
 
 use crate::builder::{Builder, Operand};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{ImportResult, Tensor};
 use tensor_layout::operations::{Array, Dim};
 
 /// An array: the tensor of its bounds, and its sizes where they vary.
@@ -34,7 +34,7 @@ pub fn indices(b: &mut Builder, bounds: &[i64], sizes: &[Option<Tensor>]) -> Vec
 }
 
 /// The data, with a value in place of the elements past the sizes of these dimensions.
-pub fn masked(b: &mut Builder, v: &Varying, dims: &[usize], value: &str) -> Done<Tensor> {
+pub fn masked(b: &mut Builder, v: &Varying, dims: &[usize], value: &str) -> ImportResult<Tensor> {
     let bounded: Vec<(usize, &Tensor)> = dims.iter().filter_map(|dim| Some((*dim, v.sizes[*dim].as_ref()?))).collect();
     if bounded.is_empty() {
         return Ok(v.data.clone());
@@ -46,7 +46,7 @@ pub fn masked(b: &mut Builder, v: &Varying, dims: &[usize], value: &str) -> Done
             let index = w.op(&format!("linalg.index {dim} : index"));
             let index = w.index_as(&index, "i32");
             let inside = w.compare("slt", &index, size, "i32");
-            element = w.select(&inside, &element, value, &v.data.of);
+            element = w.select(&inside, &element, value, &v.data.element_text);
         }
         Ok(element)
     })

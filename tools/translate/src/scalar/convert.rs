@@ -4,7 +4,7 @@ use super::formats::is_small;
 use super::literal::decimal;
 use super::small::{narrowed, widened};
 use crate::syntax::element_type;
-use crate::tensor::{Done, Fault};
+use crate::tensor::{Fault, ImportResult};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
 
@@ -12,7 +12,7 @@ use tensor_layout::element::ElementType::{self, Pred};
 ///
 /// # Errors
 /// There is no conversion between these types.
-pub fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Done<String> {
+pub fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> ImportResult<String> {
     let wrong = || Fault::from(format!("`{}` as `{}` cannot be imported", from.name(), to.name()));
     convert(w, value, from, to).ok_or_else(wrong)
 }

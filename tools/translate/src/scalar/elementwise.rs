@@ -10,7 +10,7 @@ use super::literal::{decimal, elements};
 use super::order::key;
 use super::precision::reduced;
 use crate::syntax::element_type;
-use crate::tensor::{Done, Fault};
+use crate::tensor::{Fault, ImportResult};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
 use tensor_layout::hlo::{Instruction, Values};
@@ -69,7 +69,7 @@ pub fn elementwise(
     operands: &[String],
     from: &[ElementType],
     to: ElementType,
-) -> Done<String> {
+) -> ImportResult<String> {
     let (Some(&first), Some(into)) = (from.first(), element_type(to)) else { return Err(not_imported(i)) };
     if to.is_complex() || from.iter().any(|e| e.is_complex()) {
         if i.opcode == "select" {
@@ -114,11 +114,18 @@ fn wanted(first: ElementType, to: ElementType) -> ElementType {
 }
 
 /// An instruction on floats of 8 or 4 bits, in `f32`.
-fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementType], to: ElementType) -> Done<String> {
+fn in_f32(
+    w: &mut Writer,
+    i: &Instruction,
+    operands: &[String],
+    from: &[ElementType],
+    to: ElementType,
+) -> ImportResult<String> {
     let wide = |e: ElementType| if is_small(e) { ElementType::F32 } else { e };
     let of: Vec<ElementType> = from.iter().map(|e| wide(*e)).collect();
     let each = operands.iter().zip(from.iter().zip(&of));
-    let operands = each.map(|(x, (from, to))| convert::converted(w, x, *from, *to)).collect::<Done<Vec<_>>>()?;
+    let operands =
+        each.map(|(x, (from, to))| convert::converted(w, x, *from, *to)).collect::<ImportResult<Vec<_>>>()?;
     let value = elementwise(w, i, &operands, &of, wide(to))?;
     convert::converted(w, &value, wide(to), to)
 }

@@ -42,23 +42,23 @@ const MOST_BITS: i64 = limits::ELEMENT_BITS;
 
 /// The ratio of layout elements to memref elements, in lowest terms: eight `E(3)` are three bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct UnitsPerElement {
     /// The bits of an element of the memref.
     integer: i64,
     pub elements: i64,
     pub units: i64,
 }
 
-impl Held {
+impl UnitsPerElement {
     /// Each element of the layout is one of the memref.
-    pub const ONE: Held = Held { integer: 0, elements: 1, units: 1 };
+    pub const ONE: UnitsPerElement = UnitsPerElement { integer: 0, elements: 1, units: 1 };
 
     /// The ratio for elements of `own` bits that take `bits`, as `E(n)` gives it; `None` if memref elements are layout
     /// elements.
     ///
     /// # Errors
     /// Fewer bits than the element has, and more than any element has.
-    pub fn new(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<Held>, String> {
+    pub fn new(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<UnitsPerElement>, String> {
         // LLVM assumes that the upper bits of an `i4` in a byte are 0, and integers of other than 1, 2, 4, 8 or 16
         // bytes have a larger stride in a memref than their bytes.
         if bits == 0 || bits == own && own % 8 == 0 && own.count_ones() == 1 {
@@ -68,10 +68,10 @@ impl Held {
             return Err(format!("expected E of at least {own}, the bits of {element}, found E({bits})"));
         }
         match bits {
-            16 | 32 | 64 => Ok(Some(Held { integer: bits, ..Held::ONE })),
+            16 | 32 | 64 => Ok(Some(UnitsPerElement { integer: bits, ..UnitsPerElement::ONE })),
             ..=MOST_BITS => {
                 let elements = 8 >> bits.trailing_zeros().min(3);
-                Ok(Some(Held { integer: 8, elements, units: bits * elements / 8 }))
+                Ok(Some(UnitsPerElement { integer: 8, elements, units: bits * elements / 8 }))
             }
             _ => Err(format!("expected E of at most {MOST_BITS}, the most bits that an element has, found E({bits})")),
         }
@@ -88,8 +88,8 @@ impl Held {
         Some(units / self.elements + i64::from(units % self.elements != 0))
     }
 
-    /// The memref element of a position in steps, and the step inside it. [`Held::elements`] steps are one memref
-    /// element.
+    /// The memref element of a position in steps, and the step inside it. [`UnitsPerElement::elements`] steps are one
+    /// memref element.
     pub fn position(self, steps: Expr) -> (Expr, Option<Expr>) {
         let digit = (self.elements > 1).then(|| steps.clone().modulo(self.elements));
         (steps.floor_div(self.elements), digit)
@@ -98,32 +98,32 @@ impl Held {
 
 /// The encoding of a layout's elements in those of a memref.
 #[derive(Clone, Copy)]
-pub struct Packing<'c> {
+pub struct ElementEncoding<'c> {
     /// An element of the layout.
     pub element: Type<'c>,
     /// An element of the memref.
-    pub held_in: Type<'c>,
+    pub memref_element: Type<'c>,
     /// The bits of a layout element; `None` if it is a memref element.
     pub bits: Option<i64>,
     /// The ratio of layout elements to memref elements.
-    pub held: Held,
+    pub ratio: UnitsPerElement,
     /// The dimension of the memref along which its elements are contiguous.
     pub fastest: usize,
 }
 
-impl<'c> Packing<'c> {
+impl<'c> ElementEncoding<'c> {
     /// Each element of the layout is one of the memref.
-    pub fn whole(element: Type<'c>) -> Packing<'c> {
-        Packing { element, held_in: element, bits: None, held: Held::ONE, fastest: 0 }
+    pub fn whole(element: Type<'c>) -> ElementEncoding<'c> {
+        ElementEncoding { element, memref_element: element, bits: None, ratio: UnitsPerElement::ONE, fastest: 0 }
     }
 
-    /// The packing for elements of this many bits, as `E(n)` gives it; 0 is the default.
+    /// The encoding of elements of this many bits, as `E(n)` gives it; 0 is the default.
     ///
     /// # Errors
     /// Fewer bits than the element has, more than any element has, and other bits than its own for an element that
     /// is no integer and no floating-point number.
-    pub fn new(element: Type<'c>, bits: i64) -> Result<Packing<'c>, String> {
-        let whole = Packing::whole(element);
+    pub fn new(element: Type<'c>, bits: i64) -> Result<ElementEncoding<'c>, String> {
+        let whole = ElementEncoding::whole(element);
         if bits == 0 {
             return Ok(whole);
         }
@@ -136,9 +136,9 @@ impl<'c> Packing<'c> {
             None => return Err(format!("expected E({stored}) for elements of {element}, found E({bits})")),
             Some(_) => {}
         }
-        let Some(held) = Held::new(&element, own, bits)? else { return Ok(whole) };
-        let held_in = IntegerType::new(ir::borrowed(&element.context()), held.integer as u32).into();
-        Ok(Packing { held_in, bits: Some(bits), held, ..whole })
+        let Some(ratio) = UnitsPerElement::new(&element, own, bits)? else { return Ok(whole) };
+        let memref_element = IntegerType::new(ir::borrowed(&element.context()), ratio.integer as u32).into();
+        Ok(ElementEncoding { memref_element, bits: Some(bits), ratio, ..whole })
     }
 
     /// Whether each element of the layout is one of the memref.
@@ -148,7 +148,7 @@ impl<'c> Packing<'c> {
 
     /// Whether an element may span several memref elements.
     pub fn straddles(self) -> bool {
-        self.held.units > 1
+        self.ratio.units > 1
     }
 
     /// Loads the element at an index into a memref, with an affine operation if `affine` is set and this is allowed.
@@ -203,14 +203,14 @@ impl<'c> Packing<'c> {
         let shifted = |v: Val<'c>| shift.map_or(v, |shift| b.value("arith.shli", &[v, shift], wide, &[]));
         let value = shifted(resized(b, value, wide));
         let byte = |v: Val<'c>, k: usize| match k {
-            0 => resized(b, v, self.held_in),
+            0 => resized(b, v, self.memref_element),
             k => {
                 let far = number(b, wide, 8 * k as i64);
-                resized(b, b.value("arith.shrui", &[v, far], wide, &[]), self.held_in)
+                resized(b, b.value("arith.shrui", &[v, far], wide, &[]), self.memref_element)
             }
         };
         // The element's own bits, if its bytes hold others.
-        let own = (self.held.elements > 1).then(|| shifted(self.low_bits(b, wide, bits)));
+        let own = (self.ratio.elements > 1).then(|| shifted(self.low_bits(b, wide, bits)));
         let shared = is_shared(b, base);
         for (k, at) in bytes.iter().enumerate() {
             let value = byte(value, k);
@@ -218,14 +218,14 @@ impl<'c> Packing<'c> {
                 store(value, at);
                 continue;
             };
-            let both = |op: &str, x: Val<'c>, y: Val<'c>| b.value(op, &[x, y], self.held_in, &[]);
-            let others = both("arith.xori", byte(own, k), number(b, self.held_in, -1));
+            let both = |op: &str, x: Val<'c>, y: Val<'c>| b.value(op, &[x, y], self.memref_element, &[]);
+            let others = both("arith.xori", byte(own, k), number(b, self.memref_element, -1));
             if shared {
                 for (kind, bits) in [(AND, others), (OR, value)] {
                     let kind = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), kind);
                     let at = at.iter().map(|e| vars.value(b, e));
                     let operands: Vec<Val<'c>> = [bits, base].into_iter().chain(at).collect();
-                    b.op("memref.atomic_rmw", &operands, &[self.held_in], &[b.named("kind", kind)]);
+                    b.op("memref.atomic_rmw", &operands, &[self.memref_element], &[b.named("kind", kind)]);
                 }
                 continue;
             }
@@ -240,17 +240,17 @@ impl<'c> Packing<'c> {
     /// The index of the memref element in which a layout element begins, and the step inside it.
     fn split(self, index: &[Expr]) -> (&[Expr], &Expr) {
         match index.split_last() {
-            Some((digit, at)) if self.held.elements > 1 => (at, digit),
+            Some((digit, at)) if self.ratio.elements > 1 => (at, digit),
             _ => (index, &Expr::Const(0)),
         }
     }
 
     /// The memref elements that hold the lowest `bits` bits of an element.
     fn bytes(self, at: &[Expr], digit: &Expr, bits: i64) -> Vec<Vec<Expr>> {
-        let unit = self.held.integer;
+        let unit = self.ratio.integer;
         let last_step = match digit {
             Expr::Const(step) => *step,
-            _ => self.held.elements - 1,
+            _ => self.ratio.elements - 1,
         };
         let behind = |k: Expr| {
             let mut at = at.to_vec();
@@ -266,12 +266,12 @@ impl<'c> Packing<'c> {
 
     /// The bits of a step inside an element of the memref.
     fn step(self) -> i64 {
-        self.held.integer / self.held.elements
+        self.ratio.integer / self.ratio.elements
     }
 
     /// The integer type of this many memref elements.
     fn wide(self, b: Builder<'c>, count: usize) -> Type<'c> {
-        IntegerType::new(b.context(), self.held.integer as u32 * count as u32).into()
+        IntegerType::new(b.context(), self.ratio.integer as u32 * count as u32).into()
     }
 
     /// The distance of an element from the lowest bit; `None` if it is always 0.
