@@ -24,19 +24,19 @@ extern "C" {
 bool layout_rs_check_options(MlirStringRef pass, MlirStringRef options,
                              MlirStringCallback error, void *user);
 
-/// What a step of a pass did.
+/// What a stage of a pass did.
 enum LayoutOutcome : uint32_t {
   /// It failed, with its diagnostics emitted.
   LayoutFailed = 0,
   LayoutUnchanged = 1,
   LayoutChanged = 2,
 };
-/// Runs a step of a pass on an operation, the first of which is 0. Calls back
+/// Runs a stage of a pass on an operation, the first of which is 0. Calls back
 /// with passes that are to run on the operation next, if any; the pass goes on
-/// after them, with the number that `step` has then, and with what it left in
+/// after them, with the number that `stage` has then, and with what it left in
 /// `kept`, null at first.
 LayoutOutcome layout_rs_run_pass(MlirStringRef pass, MlirStringRef options,
-                                 MlirOperation op, size_t *step, void **kept,
+                                 MlirOperation op, size_t *stage, void **kept,
                                  MlirStringCallback then, void *user);
 /// Frees what a pass left in `kept`.
 void layout_rs_drop(void *kept);

@@ -62,7 +62,7 @@ void writeOption(llvm::raw_ostream &text, const Option &option) {
   }
 }
 
-/// What a pass keeps from one of its steps to the next.
+/// What a pass keeps from one of its stages to the next.
 struct Kept {
   void *state = nullptr;
   ~Kept() {
@@ -123,11 +123,11 @@ template <typename Generated> struct Shell : Generated {
     Operation *op = this->getOperation();
     bool changed = false;
     Kept kept;
-    for (size_t step = 0;;) {
+    for (size_t stage = 0;;) {
       std::string then;
       LayoutOutcome outcome = layout_rs_run_pass(
           wrap(this->getArgument()), wrap(StringRef(options())), wrap(op),
-          &step, &kept.state, append, &then);
+          &stage, &kept.state, append, &then);
       if (outcome == LayoutFailed)
         return this->signalPassFailure();
       changed |= outcome == LayoutChanged;

@@ -757,9 +757,9 @@ def LayoutVerifyLLVM
 ///   $options  for the options of `optionsOf`,
 ///   $all      for all options, but `arena`,
 ///   $arena    for where the memory of a call is from,
-///   $first    for the pass `planOf` with its options where there is `plan`, and
+///   $choose   for the pass `planOf` with its options where there is `plan`, and
 ///             layout-remove-conversions,
-///   $threads  for convert-scf-to-openmp with `parallel=openmp`, and
+///   $parallel for convert-scf-to-openmp with `parallel=openmp`, and
 ///             canonicalize, which removes the scopes of allocas in its loops.
 class Pipeline<string name> {
   string argument = name;
@@ -773,7 +773,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
     "layout-inline-calls",
-    "$first",
+    "$choose",
     "layout-partition",
     "layout-shard-to-mpi",
     "layout-fuse-elementwise",
@@ -790,7 +790,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "cse",
     "func.func(layout-deallocate)",
     "layout-lower-bufferization",
-    "$threads",
+    "$parallel",
     "cse"
   ];
 }

@@ -109,7 +109,7 @@ fn options_type(pass: &Pass, passes: &Passes) -> String {
 fn enum_of(passes: &Passes) -> String {
     let mut all: Vec<&Pass> = passes.passes.iter().filter(|pass| !has_text(pass)).collect();
     all.sort_by_key(|pass| &pass.argument);
-    let [mut variants, mut names, mut named, mut read, mut options, mut steps] = [const { String::new() }; 6];
+    let [mut variants, mut names, mut named, mut read, mut options, mut stages] = [const { String::new() }; 6];
     for pass in all {
         let variant = camel(own_name(&pass.argument));
         let module = format!("crate::{}::{}", pass.folder, own_name(&pass.argument).replace('-', "_"));
@@ -119,8 +119,8 @@ fn enum_of(passes: &Passes) -> String {
         let fields = if pass.options.is_empty() { "" } else { " { .. }" };
         line(&mut named, format!("            Pass::{variant}{fields} => {:?},", pass.argument));
         let (pattern, field) = if pass.options.is_empty() { ("", "options: ()") } else { (" { options }", "options") };
-        let step = format!("StepInput {{ rewriter, {field}, number }}");
-        line(&mut steps, format!("            Pass::{variant}{pattern} => {module}::run({step}),"));
+        let stage = format!("StageInput {{ rewriter, {field}, number }}");
+        line(&mut stages, format!("            Pass::{variant}{pattern} => {module}::run({stage}),"));
         if pass.options.is_empty() {
             line(&mut variants, format!("    {variant},"));
             line(&mut read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));
@@ -160,10 +160,10 @@ impl Pass {{
         }}
     }}
 
-    /// Runs a step of the pass.
-    pub(crate) fn step<'c>(self, rewriter: &'c Rewriter, number: usize) -> StepResult<'c> {{
+    /// Runs a stage of the pass.
+    pub(crate) fn stage<'c>(self, rewriter: &'c Rewriter, number: usize) -> StageResult<'c> {{
         match self {{
-{steps}        }}
+{stages}        }}
     }}
 
     /// The pass of a name, with the options of a text.

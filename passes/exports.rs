@@ -6,7 +6,7 @@
 use crate::check::{comparison, verify};
 use crate::choose::indexing_analysis;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepResult};
+use crate::pass::stages::{Next, StageResult};
 use crate::pass::upstream::{emit, erase_unreachable_blocks};
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::registry::Pass;
@@ -23,7 +23,7 @@ extern "C" fn layout_rs_run_pass(
     name: MlirStringRef,
     options: MlirStringRef,
     op: MlirOperation,
-    step: *mut usize,
+    stage: *mut usize,
     kept: *mut *mut c_void,
     then: MlirStringCallback,
     user: *mut c_void,
@@ -33,17 +33,17 @@ extern "C" fn layout_rs_run_pass(
         [name, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
     let callback = then.expect("C++ gives a callback");
     // SAFETY: C++ gives a place for the number, which nothing else uses during the call.
-    let step = unsafe { &mut *step };
+    let stage = unsafe { &mut *stage };
     // SAFETY: C++ gives a place that is null or what this function left there, which nothing else uses during the call.
     let kept = unsafe { &mut *kept };
     run(op, |rewriter| {
         let erased = erase_unreachable_cycles(rewriter.root())?;
-        let next = run_step(rewriter, [&*name, &*options], *step, kept)?;
+        let next = run_stage(rewriter, [&*name, &*options], *stage, kept)?;
         let changed = match next {
             Next::Unchanged => false,
             Next::Changed => true,
             Next::Run { passes, number, changed } => {
-                *step = number;
+                *stage = number;
                 // SAFETY: C++ gives a callback and the pointer it takes.
                 unsafe { callback(string_ref(&passes), user) };
                 changed
@@ -53,18 +53,18 @@ extern "C" fn layout_rs_run_pass(
     })
 }
 
-/// Runs a step of a pass, or of `layout-verify`, whose options hold passes.
-fn run_step<'s>(
+/// Runs a stage of a pass, or of `layout-verify`, whose options hold passes.
+fn run_stage<'s>(
     rewriter: &'s Rewriter,
     [name, options]: [&str; 2],
     number: usize,
     kept: &mut *mut c_void,
-) -> StepResult<'s> {
+) -> StageResult<'s> {
     if name == verify::NAME {
         if kept.is_null() {
             *kept = Box::into_raw(Box::new(comparison::State::default())).cast();
         }
-        // SAFETY: this is the box of the first step.
+        // SAFETY: this is the box of the first stage.
         let state = unsafe { &mut *kept.cast::<comparison::State>() };
         let passes = comparison::run(rewriter.root(), options, number, state)?;
         return Ok(passes.map_or(Next::Unchanged, |passes| Next::Run { passes, number: number + 1, changed: false }));
@@ -72,7 +72,7 @@ fn run_step<'s>(
     let wrong = |message| vec![Diagnostic::error(ir::location(rewriter.root()), message)];
     let pass = Pass::read(name, options).map_err(wrong)?;
     pass.check().map_err(wrong)?;
-    pass.step(rewriter, number)
+    pass.stage(rewriter, number)
 }
 
 /// See `Glue.h`.
@@ -218,7 +218,7 @@ fn computed_from_itself<'c>(cycle: &[Op<'c>]) -> Diagnostic<'c> {
 /// The most operations of a cycle that an error names, besides the first.
 const NOTES: usize = 4;
 
-/// The outcome of a pass's step: `LayoutOutcome` in `Glue.h`.
+/// The outcome of a pass's stage: `LayoutOutcome` in `Glue.h`.
 #[repr(u32)]
 #[derive(Clone, Copy)]
 enum Outcome {

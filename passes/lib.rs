@@ -10,7 +10,7 @@
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
-//! | `pass` | the interface of passes: options, steps, diagnostics, MLIR's C++ in safe functions | |
+//! | `pass` | the interface of passes: options, stages, diagnostics, MLIR's C++ in safe functions | |
 //! | `buffers` | lowering of types and indices, traits of upstream's operations, asynchronous copies, descriptors | `pass` |
 //! | `analysis` | facts about functions and buffers: aliases, ownership, numbers of executions, copies that move nothing | `buffers` |
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `pass` |

@@ -103,14 +103,15 @@ impl Pipeline {
         let options = options.into();
         // After a plan, conversions between a row-major layout and none are left; they move nothing.
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
-        let first = plan + "layout-remove-conversions";
+        let choose = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
         let all = all.replace("$all", &PipelineOptions { arena: Arena::default(), ..options }.to_string());
-        let threads = match options.lowering.parallel {
+        let parallel = match options.lowering.parallel {
             Parallel::Openmp => "convert-scf-to-openmp,canonicalize",
             Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
         };
-        let all = all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name());
+        let all =
+            all.replace("$choose", &choose).replace("$parallel", parallel).replace("$arena", options.arena.name());
         // A pipeline around another leaves the option to that.
         if options.verify && !self.is_made_of_another() { format!("{}{{passes={{{all}}}}}", verify::NAME) } else { all }
     }

@@ -1,11 +1,11 @@
 //! The passes as values. `Passes.td` lists them; the build script generates the enum [`Pass`], with the names and
-//! parsers of the passes, and the match that runs a step of each.
+//! parsers of the passes, and the match that runs a stage of each.
 
 use crate::bufferize::{deallocate, lower_bufferization};
 use crate::llvm::{convert_to_llvm, expand_floats};
 use crate::lower::inline_calls;
 use crate::pass::options::*;
-use crate::pass::steps::{StepInput, StepResult};
+use crate::pass::stages::{StageInput, StageResult};
 use crate::pass::upstream;
 use layout_ir::Rewriter;
 use melior::{Error, pass::OperationPassManager};
@@ -37,7 +37,7 @@ impl Pass {
         upstream::add_passes(manager, &self.to_string())
     }
 
-    /// All passes that may run between the steps of the pass, in the text of a pipeline.
+    /// All passes that may run between the stages of the pass, in the text of a pipeline.
     pub(crate) fn between_steps(self) -> String {
         match self {
             Pass::ConvertToLlvm { options } => convert_to_llvm::passes(options),

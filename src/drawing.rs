@@ -63,7 +63,7 @@ pub fn draw_array(array: &Array, most: [i64; 2]) -> Result<String, Error> {
     let nothing = || Error::new("there are no offsets to draw").unsupported();
     let sizes = array.sizes().filter(|_| array.element.is_data()).ok_or_else(nothing)?;
     let expansion = Expansion::new(&sizes, &array.layout)?;
-    if expansion.is_split() {
+    if expansion.is_split_across_memories() {
         return Err(nothing());
     }
     let (padded, tiles) = (padded_sizes(&sizes, &array.layout), tile_sizes(&sizes, &array.layout));

@@ -61,7 +61,7 @@ pub fn shape(text: &str) {
                 continue;
             }
         };
-        if expansion.is_split() {
+        if expansion.is_split_across_memories() {
             // An offset has no meaning without the number of a memory.
             for index in indices(&sizes) {
                 refused(&expansion.offset(&index).expect_err("an offset of a layout that is cut"), text);

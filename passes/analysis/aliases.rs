@@ -12,7 +12,7 @@
 //!   once. In a chain of updates this is one copy for every [`VERSIONS`] of them.
 
 use crate::analysis::ownership::{Carried, carried};
-use crate::buffers::operations::{READS, VIEW, is};
+use crate::buffers::operations::{READS, SLICE_OR_RESHAPE, is};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, ValueLike};
@@ -63,7 +63,7 @@ pub fn is_tensor(value: Val) -> bool {
 pub fn updated<'c>(op: Op<'c>, result: usize) -> Option<usize> {
     match ir::name(op) {
         "tensor.insert" | "tensor.insert_slice" => Some(1),
-        name if is(name, VIEW) => Some(0),
+        name if is(name, SLICE_OR_RESHAPE) => Some(0),
         _ if ir::indexing_maps(op).is_some() => (ir::operands(op).len() - ir::results(op).len()).checked_add(result),
         _ => None,
     }
@@ -71,7 +71,7 @@ pub fn updated<'c>(op: Op<'c>, result: usize) -> Option<usize> {
 
 /// Whether an operation may write to an operand.
 fn writes(op: Op, operand: usize) -> bool {
-    (0..ir::results(op).len()).any(|result| updated(op, result) == Some(operand)) && !is(ir::name(op), VIEW)
+    (0..ir::results(op).len()).any(|result| updated(op, result) == Some(operand)) && !is(ir::name(op), SLICE_OR_RESHAPE)
 }
 
 /// Gives each writer of another operation's result its own, defined by copies of the operations that `parts` lists;
@@ -136,9 +136,9 @@ pub fn only_reads((op, operand): (Op, usize)) -> bool {
     match ir::name(op) {
         "func.return" => true,
         "tensor.insert" | "tensor.insert_slice" => operand != 1,
-        name if is(name, VIEW) => ir::uses(ir::result(op, 0))
+        name if is(name, SLICE_OR_RESHAPE) => ir::uses(ir::result(op, 0))
             .into_iter()
-            .all(|(user, operand)| !is(ir::name(user), VIEW) && only_reads((user, operand))),
+            .all(|(user, operand)| !is(ir::name(user), SLICE_OR_RESHAPE) && only_reads((user, operand))),
         name => is(name, READS) || ir::indexing_maps(op).is_some() && !writes(op, operand),
     }
 }
@@ -218,7 +218,7 @@ fn cut<'c>(operations: &[Op<'c>], copied: &impl Fn(Builder<'c>, Val<'c>) -> Val<
             let in_place = |result: &usize| updated(*op, *result) == Some(operand) || ir::name(*op) == "func.call";
             into.extend((0..results.len()).filter(in_place).map(|result| results[result]).filter(|v| is_tensor(*v)));
             let is_new = into.iter().any(|into| versions.find(*into) != versions.find(value));
-            let value = if is_new && versions.of(value) >= VERSIONS && !is(ir::name(*op), VIEW) {
+            let value = if is_new && versions.of(value) >= VERSIONS && !is(ir::name(*op), SLICE_OR_RESHAPE) {
                 let copy = copied(Builder::before(*op), value);
                 ir::edit(*op).set_operand(operand, copy);
                 copy

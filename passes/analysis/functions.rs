@@ -18,17 +18,17 @@ pub fn callee<'c>(op: Op<'c>) -> Option<&'c str> {
 }
 
 /// The private functions with a body that are only referenced by calls.
-pub fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
+pub fn called_only_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
     let module = operations[0];
     let named = symbols(operations, &|op, name| (ir::name(op), name) != ("func.call", "callee"));
-    let is_free = |op: &Op<'c>| {
+    let is_called_only = |op: &Op<'c>| {
         ir::name(*op) == "func.func"
             && ir::parent(*op) == Some(module)
             && ir::attribute(*op, "sym_visibility").and_then(ir::text) == Some("private")
             && ends(*op).next().is_some()
             && symbol(*op).is_some_and(|name| !named.contains(name))
     };
-    operations.iter().filter(|op| is_free(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
+    operations.iter().filter(|op| is_called_only(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
 }
 
 /// The referenced functions of a module.

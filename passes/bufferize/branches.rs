@@ -15,7 +15,7 @@
 //! `test/upstream/write-in-another-block.mlir` fails once that is fixed.
 
 use crate::analysis::aliases::{is_constant, is_tensor, only_reads};
-use crate::buffers::operations::{VIEW, is};
+use crate::buffers::operations::{SLICE_OR_RESHAPE, is};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::BlockRef;
 use melior::ir::operation::{OperationLike, OperationMutLike};
@@ -55,7 +55,7 @@ fn all_uses<'c>(tensor: Val<'c>) -> Vec<(Op<'c>, usize)> {
     let (mut all, mut stack) = (Vec::new(), vec![tensor]);
     while let Some(value) = stack.pop() {
         for (user, operand) in ir::uses(value) {
-            match is(ir::name(user), VIEW) && operand == 0 {
+            match is(ir::name(user), SLICE_OR_RESHAPE) && operand == 0 {
                 true => stack.push(ir::result(user, 0)),
                 false => all.push((user, operand)),
             }

@@ -11,7 +11,7 @@ use crate::analysis::ownership::{self, AUTOMATIC, COPIES_WITH_TAIL, KEEP};
 use crate::bufferize::branches::loop_of_branches;
 use crate::buffers::views::tensor_layout;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::operation::{OperationLike, OperationMutLike};
@@ -55,8 +55,8 @@ fn has_tail(v: Val) -> bool {
 }
 
 /// Frees buffers that the program does not free itself, and removes the marks; or returns the passes that have to.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let StepInput { rewriter, number, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let StageInput { rewriter, number, .. } = stage;
     let function = rewriter.root();
     if number > 0 {
         unmark(function);

@@ -9,13 +9,13 @@
 //! a span is copied whole.
 
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
 /// Expands all clones of strided buffers in a module; returns [`Next::Unchanged`] if there are no clones.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     let clones = ir::all_operations(rewriter.root());
     let clones = clones.into_iter().filter(|op| ir::name(*op) == "bufferization.clone");
     let (mut errors, mut found) = (Vec::new(), false);

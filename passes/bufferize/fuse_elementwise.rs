@@ -18,7 +18,7 @@
 use crate::analysis::aliases::only_reads;
 use crate::buffers::operations::{LANEWISE, is};
 use crate::buffers::views::is_spread;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
@@ -33,8 +33,8 @@ const MAX_OPERATIONS: usize = 256;
 const MAX_INPUTS: usize = 16;
 
 /// Fuses elementwise operations in all blocks of a module.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     let root = rewriter.root();
     let blocks: Vec<_> = ir::all_operations(root).into_iter().flat_map(ir::blocks).collect();
     for block in blocks {

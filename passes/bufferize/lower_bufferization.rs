@@ -1,21 +1,21 @@
 //! `layout-lower-bufferization`: lowers the bufferization operations that remain after deallocation to memrefs.
 
-use crate::pass::steps::{self, Next, PassStep, StepInput, StepResult};
+use crate::pass::stages::{self, Next, PassStage, StageInput, StageResult};
 
-/// Runs [`STEPS`], each only if the module needs it.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let next = steps::next(STEPS, step.root(), step.number);
+/// Runs [`STAGES`], each only if the module needs it.
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let next = stages::next(STAGES, stage.root(), stage.number);
     let run = |(passes, number): (&str, usize)| Next::Run { passes: passes.to_owned(), number, changed: false };
     Ok(next.map_or(Next::Unchanged, run))
 }
 
-/// All passes that may run between the steps.
+/// All passes that may run between the stages.
 pub(crate) fn passes() -> String {
-    steps::all(STEPS)
+    stages::all(STAGES)
 }
 
 /// The passes in their order. Most functions need none of them.
-const STEPS: &[PassStep] = &[
+const STAGES: &[PassStage] = &[
     ("bufferization-lower-deallocations", &["bufferization.dealloc"]),
     ("layout-expand-clones", &["bufferization.clone"]),
     ("convert-bufferization-to-memref", &["bufferization"]),

@@ -6,7 +6,7 @@ pub(crate) mod destinations;
 pub mod expand_clones;
 pub mod fuse_elementwise;
 pub mod lower_bufferization;
-pub(crate) mod padding;
+pub(crate) mod pad_generate_concat;
 pub mod prepare_bufferization;
 pub(crate) mod rank_reduction;
 pub(crate) mod switches;

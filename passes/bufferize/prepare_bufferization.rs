@@ -35,19 +35,19 @@
 
 use crate::analysis::aliases;
 use crate::analysis::same_bytes::{SameBytes, is_whole, run_time_sizes};
-use crate::bufferize::padding::{concatenate, generate, pad};
+use crate::bufferize::pad_generate_concat::{concatenate, generate, pad};
 use crate::bufferize::rank_reduction::name_dimensions;
 use crate::bufferize::switches::{self, as_branches};
 use crate::bufferize::{branches, deallocate, destinations};
 use crate::buffers::async_copies::{is_async, start};
 use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
-use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, VIEW, is};
+use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, SLICE_OR_RESHAPE, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::buffers::views::{changes_layout, has_affine_index, is_read_in_place, tensor_layout};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Form;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
@@ -59,8 +59,8 @@ use tensor_layout::expr::Expr;
 use tensor_layout::limits::NESTED_TENSORS;
 
 /// Prepares a module. On failure reports the reasons and changes nothing.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     let module = rewriter.root();
     let operations = ir::all_operations(module);
     let mut errors = refused(&operations, &Axes::of(module, &operations));
@@ -75,7 +75,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             "linalg.softmax" if is_tensor(ir::operands(op)[0]) => softmax(rewriter, op)?,
             "linalg.softmax" => softmax(rewriter, on_tensors(rewriter, op))?,
             "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) && same_bytes.source(op).is_none() => {
-                relayout(rewriter, op)?;
+                decompose_pack(rewriter, op)?;
             }
             _ => {}
         }
@@ -101,25 +101,26 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
                 replace(rewriter, op, ir::operands(op)[0]);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) && destinations::convert(rewriter, op) => {}
-            name if is(name, VIEW) && is_identity(op) => {
+            name if is(name, SLICE_OR_RESHAPE) && is_identity(op) => {
                 replace(rewriter, op, ir::operands(op)[0]);
             }
             // Upstream's operations on buffers refuse an offset at the end of a dimension, and a size that was unknown
             // and is 0.
-            name if is(name, VIEW) && is_without_elements(op) => {
+            name if is(name, SLICE_OR_RESHAPE) && is_without_elements(op) => {
                 let b = Builder::before(op);
                 let sizes = run_time_sizes(b, op, ir::operands(op)[0]);
                 replace(rewriter, op, b.value("tensor.empty", &sizes, ir::result(op, 0).r#type(), &[]));
             }
             "tensor.bitcast" if join_producer(rewriter, op) => {}
             // A slice or reshape that is only read stays a view.
-            name if (!is(name, VIEW)
+            name if (!is(name, SLICE_OR_RESHAPE)
                 || needs_row_major(op, &mut views)
                 || changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read)
                 || leaves(op))
-                && same_bytes.views_before(op, |v| is_view(v, &mut views)).is_some() =>
+                && same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut views)).is_some() =>
             {
-                for view in same_bytes.views_before(op, |v| is_view(v, &mut views)).unwrap_or_default() {
+                for view in same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut views)).unwrap_or_default()
+                {
                     gone.insert(ir::op_key(view));
                     same_bytes.show(rewriter, view);
                 }
@@ -153,7 +154,10 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => store(rewriter, op),
             "bufferization.alloc_tensor" if touches_layouts(op) => allocate(rewriter, op),
             "bufferization.to_tensor" | "bufferization.to_buffer" => convert_buffer(op),
-            name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
+            name if is(name, SLICE_OR_RESHAPE)
+                && changes_layout(op)
+                && !is_read_in_place(ir::result(op, 0), &mut read) =>
+            {
                 settle(op, ir::result(op, 0).r#type());
             }
             name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => {
@@ -174,7 +178,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
 
 /// Whether a conversion starts an asynchronous copy, of a tensor with a buffer of its own.
 fn begins<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
-    is_async(op) && !is_view(ir::operands(op)[0], views)
+    is_async(op) && !may_share_part_of_buffer(ir::operands(op)[0], views)
 }
 
 /// The first operation that yields tensors inside too many others that do: each level doubles the time of
@@ -246,7 +250,7 @@ fn softmax<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<
 /// Replaces a `linalg.pack` by upstream's padding, reshape and transpose, and a `linalg.unpack` by a transpose, reshape,
 /// slice and copy. Upstream gives the parts the encoding of the packed tensor, which may have another rank: so layouts
 /// are removed from all types during the decomposition. The last part then writes into the output itself.
-fn relayout<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
+fn decompose_pack<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
     let (name, location) = (ir::name(op), ir::location(op));
     let (b, result) = (Builder::before(op), ir::result(op, 0));
     let t = result.r#type();
@@ -415,7 +419,7 @@ fn copy_leaving_views(operations: &[Op]) {
     let mut views = HashMap::new();
     for op in operations.iter().filter(|op| is(ir::name(**op), BOUNDARY)) {
         for (k, v) in ir::operands(*op).into_iter().enumerate() {
-            if tensor_layout(v).is_some() && is_view(v, &mut views) {
+            if tensor_layout(v).is_some() && may_share_part_of_buffer(v, &mut views) {
                 let copy = copied(Builder::before(*op), v, v.r#type());
                 ir::edit(*op).set_operand(k, copy);
             }
@@ -526,7 +530,7 @@ fn touches_layouts(op: Op) -> bool {
 
 /// Whether an operation has layouts, or an operand may be in the buffer of a tensor with one.
 fn reaches_layouts<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
-    touches_layouts(op) || ir::operands(op).into_iter().any(|v| is_tensor(v) && is_view(v, views))
+    touches_layouts(op) || ir::operands(op).into_iter().any(|v| is_tensor(v) && may_share_part_of_buffer(v, views))
 }
 
 /// Whether a tensor below an operation has a layout.
@@ -539,7 +543,7 @@ fn has_layouts(op: Op) -> bool {
 
 /// Whether a tensor may get part of another's buffer, or that buffer in another shape. The result of an operation that
 /// updates a tensor is in that tensor's buffer.
-fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
+fn may_share_part_of_buffer<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
     let mut stack = vec![v];
     let mut seen = Vec::new();
     let mut found = false;
@@ -553,7 +557,7 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         seen.push(ir::key(v));
         let operands = ir::operands(op);
         match ir::name(op) {
-            name if is(name, VIEW) => found = true,
+            name if is(name, SLICE_OR_RESHAPE) => found = true,
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),
             _ if ir::indexing_maps(op).is_some() => {

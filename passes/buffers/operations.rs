@@ -35,7 +35,7 @@ pub const BOUNDARY: Traits = Traits(1 << 1);
 /// Upstream's bufferization, or its preparation, knows it on tensors with layouts.
 pub const BUFFERIZES: Traits = Traits(1 << 2);
 /// The result is a view of the first operand or a part of it; the operand's index is affine in the result's.
-pub const VIEW: Traits = Traits(1 << 3);
+pub const SLICE_OR_RESHAPE: Traits = Traits(1 << 3);
 /// The result is in the same buffer as the first operand.
 pub const SAME_BUFFER: Traits = Traits(1 << 4);
 /// Takes any strided memref.
@@ -55,7 +55,7 @@ pub const LIBRARY_CALL: Traits = Traits(1 << 11);
 /// Widens the type of its operand without a change of its value.
 pub const WIDENS: Traits = Traits(1 << 12);
 /// May become one operation with a product or sum beside it, rounded once.
-pub const CONTRACTS: Traits = Traits(1 << 13);
+pub const FUSES_MULTIPLY_ADD: Traits = Traits(1 << 13);
 /// A function that may be approximated by a polynomial.
 pub const APPROXIMABLE: Traits = Traits(1 << 14);
 /// Divides integers: it traps if the divisor is 0, so that a vector of it needs code of its own.
@@ -88,7 +88,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("affine.if",                              IN_ORDER),
     ("affine.parallel",                        LOOP),
     ("arith.*",                                ARITH),
-    ("arith.addf",                             ARITH.and(CONTRACTS)),
+    ("arith.addf",                             ARITH.and(FUSES_MULTIPLY_ADD)),
     ("arith.ceildivsi",                        ARITH.and(DIVIDES)),
     ("arith.ceildivui",                        ARITH.and(DIVIDES)),
     ("arith.constant",                         BUFFERIZES.and(LANEWISE).and(NO_ACCESS)),
@@ -103,11 +103,11 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("arith.maxnumf",                          ARITH.and(MULTI_INSTRUCTION)),
     ("arith.minimumf",                         ARITH.and(MULTI_INSTRUCTION)),
     ("arith.minnumf",                          ARITH.and(MULTI_INSTRUCTION)),
-    ("arith.mulf",                             ARITH.and(CONTRACTS)),
+    ("arith.mulf",                             ARITH.and(FUSES_MULTIPLY_ADD)),
     ("arith.remsi",                            ARITH.and(DIVIDES)),
     ("arith.remui",                            ARITH.and(DIVIDES)),
     ("arith.select",                           ARITH.and(FORWARDS)),
-    ("arith.subf",                             ARITH.and(CONTRACTS)),
+    ("arith.subf",                             ARITH.and(FUSES_MULTIPLY_ADD)),
     ("bufferization.alloc_tensor",             BUFFERIZES),
     ("bufferization.materialize_in_destination", BUFFERIZES),
     ("bufferization.to_buffer",                BUFFERIZES),
@@ -155,15 +155,15 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("math.trunc",                             MATH),
     ("memref.alloc",                           NO_ACCESS),
     ("memref.assume_alignment",                SHOWS),
-    ("memref.cast",                            SHOWS.and(STRIDED).and(VIEW)),
-    ("memref.collapse_shape",                  SHOWS.and(STRIDED).and(VIEW)),
-    ("memref.expand_shape",                    SHOWS.and(STRIDED).and(VIEW)),
+    ("memref.cast",                            SHOWS.and(STRIDED).and(SLICE_OR_RESHAPE)),
+    ("memref.collapse_shape",                  SHOWS.and(STRIDED).and(SLICE_OR_RESHAPE)),
+    ("memref.expand_shape",                    SHOWS.and(STRIDED).and(SLICE_OR_RESHAPE)),
     ("memref.extract_aligned_pointer_as_index", STRIDED),
     ("memref.extract_strided_metadata",        STRIDED),
     ("memref.get_global",                      NO_ACCESS),
     ("memref.memory_space_cast",               SHOWS),
     ("memref.reinterpret_cast",                SHOWS.and(STRIDED)),
-    ("memref.subview",                         SHOWS.and(STRIDED).and(VIEW)),
+    ("memref.subview",                         SHOWS.and(STRIDED).and(SLICE_OR_RESHAPE)),
     ("memref.transpose",                       SHOWS.and(STRIDED)),
     ("memref.view",                            SHOWS),
     ("scf.condition",                          CONTROL.and(BOUNDARY)),
@@ -177,14 +177,14 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("scf.while",                              REGIONS.and(BOUNDARY).and(LOOP)),
     ("scf.yield",                              CONTROL.and(BOUNDARY)),
     ("tensor.bitcast",                         BUFFERIZES.and(ELEMENTWISE)),
-    ("tensor.cast",                            BUFFERIZES.and(VIEW)),
-    ("tensor.collapse_shape",                  BUFFERIZES.and(VIEW)),
+    ("tensor.cast",                            BUFFERIZES.and(SLICE_OR_RESHAPE)),
+    ("tensor.collapse_shape",                  BUFFERIZES.and(SLICE_OR_RESHAPE)),
     ("tensor.concat",                          BUFFERIZES),
     ("tensor.dim",                             BUFFERIZES.and(READS)),
     ("tensor.empty",                           BUFFERIZES),
-    ("tensor.expand_shape",                    BUFFERIZES.and(VIEW)),
+    ("tensor.expand_shape",                    BUFFERIZES.and(SLICE_OR_RESHAPE)),
     ("tensor.extract",                         BUFFERIZES.and(READS)),
-    ("tensor.extract_slice",                   BUFFERIZES.and(VIEW)),
+    ("tensor.extract_slice",                   BUFFERIZES.and(SLICE_OR_RESHAPE)),
     ("tensor.from_elements",                   BUFFERIZES),
     ("tensor.generate",                        BUFFERIZES),
     ("tensor.insert",                          BUFFERIZES),

@@ -1,7 +1,7 @@
 //! Slices and reshapes of tensors that are only read in place.
 
 use crate::buffers::lowered::AnyLayout;
-use crate::buffers::operations::{ELEMENTWISE, READS, VIEW, is};
+use crate::buffers::operations::{ELEMENTWISE, READS, SLICE_OR_RESHAPE, is};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{Attribute, ValueLike};
 use std::collections::HashMap;
@@ -56,7 +56,7 @@ pub fn is_read_in_place<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> boo
 
 /// The result of a user that is a slice or reshape, if it keeps the layout of its source.
 fn same_layout_view<'c>(user: Op<'c>, operand: usize) -> Option<Val<'c>> {
-    (is(ir::name(user), VIEW) && operand == 0 && !changes_layout(user)).then(|| ir::result(user, 0))
+    (is(ir::name(user), SLICE_OR_RESHAPE) && operand == 0 && !changes_layout(user)).then(|| ir::result(user, 0))
 }
 
 /// Whether an operation only reads an operand, or views it.
@@ -65,7 +65,7 @@ fn reads(user: Op, operand: usize) -> bool {
         // A concatenation and padding insert the operand into another tensor.
         name if is(name, READS) || matches!(name, "tensor.concat" | "tensor.pad") => true,
         "tensor.insert_slice" => operand == 0,
-        name if is(name, VIEW) => operand == 0,
+        name if is(name, SLICE_OR_RESHAPE) => operand == 0,
         // An elementwise operation becomes a structured one with an output tensor of its own.
         name if is(name, ELEMENTWISE) => {
             ir::operands(user).into_iter().chain(ir::results(user)).any(|v| tensor_layout(v).is_some())

@@ -1,4 +1,4 @@
-//! The steps of `layout-verify`.
+//! The stages of `layout-verify`.
 
 use super::verify::{flag, option, passes, steps};
 use crate::pass::diagnostic::{Diagnostic, Severity};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
-/// The state of the pass between its steps.
+/// The state of the pass between its stages.
 #[derive(Default)]
 pub(crate) struct State<'c> {
     source: Option<Source<'c>>,
@@ -17,8 +17,8 @@ pub(crate) struct State<'c> {
     report: String,
 }
 
-/// Step `number` of the pass: records the program after the passes so far, and after the last one compares. Returns the
-/// pass that runs next.
+/// Stage `number` of the pass: records the program after the passes so far, and after the last one compares. Returns
+/// the pass that runs next.
 ///
 /// # Errors
 /// A program that computes something else.

@@ -3,7 +3,7 @@
 //! Upstream's `convert-to-llvm` leaves operations without a pattern unchanged, with their types, and succeeds.
 
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, TypeLike, ValueLike};
 
@@ -29,8 +29,8 @@ const TRANSLATED: &[&str] = &[
 const CAST: &str = "builtin.unrealized_conversion_cast";
 
 /// Checks the operations of a module.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let module = step.root();
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let module = stage.root();
     let is_left = |name: &str| {
         let dialect = name.split_once('.').map_or(name, |(dialect, _)| dialect);
         name != "builtin.module" && !TRANSLATED.contains(&dialect)

@@ -13,7 +13,7 @@ use crate::analysis::functions::symbol;
 use crate::buffers::descriptors::pointer_type;
 use crate::distribute::shard_to_mpi::PROCESSES;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -61,8 +61,8 @@ const OPEN_MPI: &str = "\"OpenMPI\"";
 /// # Errors
 /// Another MPI than Open MPI, buffers of dynamic size or not contiguous, messages that are too long, and
 /// symbols of the module with the name of a called function.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     let module = rewriter.root();
     let all = ir::all_operations(module);
     let checked: Vec<Op<'c>> = all.iter().copied().filter(|op| expected(*op).is_some()).collect();

@@ -136,7 +136,7 @@ pub fn edit<'c>(op: Op<'c>) -> OperationRefMut<'c, 'c> {
 pub fn move_before<'c>(op: Op<'c>, other: Op<'c>) {
     assert!(op.block().is_some() && other.block().is_some(), "an operation in no block cannot be moved");
     assert!(!is_inside(other, op), "an operation cannot be moved into itself");
-    // SAFETY: both operations are alive and in blocks, and the move makes no circle.
+    // SAFETY: both operations are alive and in blocks, and the move makes no cycle.
     unsafe { sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
 }
 

@@ -6,7 +6,7 @@
 use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::IndexVars;
 use crate::buffers::lowered::LoweredMemRef;
-use crate::buffers::operations::{VIEW, is};
+use crate::buffers::operations::{SLICE_OR_RESHAPE, is};
 use crate::buffers::parts::row_major;
 use crate::buffers::spread::SpreadBuffer;
 use layout_ir::{self as ir, Builder, Op, Val};
@@ -222,7 +222,7 @@ impl<'c> Buffers<'c> {
 
     /// Whether a value is a tiled buffer or a view of one.
     pub fn reach(&self, v: Val<'c>) -> bool {
-        self.get(v).is_some() || is_view(v)
+        self.get(v).is_some() || is_slice_of_pending(v)
     }
 
     /// The access to a memref's elements; views are followed to their buffer.
@@ -231,7 +231,7 @@ impl<'c> Buffers<'c> {
         let mut chain = Vec::new();
         let mut base = v;
         let known = |v: Val<'c>| self.views.get(&ir::key(v));
-        while known(base).is_none() && !self.lowered.contains_key(&ir::key(base)) && is_view(base) {
+        while known(base).is_none() && !self.lowered.contains_key(&ir::key(base)) && is_slice_of_pending(base) {
             let op = ir::defining_op(base).ok_or("its buffer is not known")?;
             chain.push(op);
             base = ir::operands(op)[0];
@@ -269,7 +269,7 @@ impl<'c> Buffers<'c> {
 }
 
 /// Whether a value is a view of a pending buffer: a part, or another shape.
-pub fn is_view(v: Val) -> bool {
+pub fn is_slice_of_pending(v: Val) -> bool {
     let mut v = v;
     loop {
         let shaped = ir::memref(v.r#type());
@@ -277,7 +277,7 @@ pub fn is_view(v: Val) -> bool {
         let Some(op) = ir::defining_op(v).filter(|_| pending) else { return false };
         match ir::name(op) {
             "memref.cast" if shaped.is_some_and(|t| t.layout.is_none()) => v = ir::operands(op)[0],
-            name => return is(name, VIEW),
+            name => return is(name, SLICE_OR_RESHAPE),
         }
     }
 }

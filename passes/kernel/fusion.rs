@@ -6,7 +6,7 @@
 //! fused into it. As everywhere in MLIR, different buffers are assumed not to overlap.
 
 use crate::buffers::operations::{NO_ACCESS, SAME_BUFFER, WIDENS, is};
-use crate::kernel::access::{Buffers, Operand, Size, is_view};
+use crate::kernel::access::{Buffers, Operand, Size, is_slice_of_pending};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::{Nest, copy_nest};
 use layout_dialect::affine;
@@ -201,7 +201,7 @@ impl<'c> Fusion<'_, 'c> {
         let repeats = ir::operations(body)
             .into_iter()
             .all(|op| ir::blocks(op).is_empty() && !ir::operands(op).iter().any(|v| ir::memref(v.r#type()).is_some()));
-        let nest = Nest { extents, operands, outputs, contracted: Vec::new(), repeats };
+        let nest = Nest { extents, operands, outputs, reduced_over_places: Vec::new(), repeats };
         Ok(Described { values, number, inputs, nest, body: Some(body) })
     }
 
@@ -249,7 +249,7 @@ impl<'c> Fusion<'_, 'c> {
             let own = ir::key(d.values[d.inputs]);
             (0..d.inputs).any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && disturbs(d, k))
         });
-        let fits = fuses && reads(&then, through) && !disturbed && !is_view(through);
+        let fits = fuses && reads(&then, through) && !disturbed && !is_slice_of_pending(through);
         (fits && self.is_local(through, op, next)).then_some(next)
     }
 
@@ -364,7 +364,7 @@ impl<'c> Fusion<'_, 'c> {
         body.reduction_inputs = reduction_inputs;
         let Fusing { extents, operands, .. } = fusing;
         let outputs = operands.len() - first;
-        Ok((Nest { extents, operands, outputs, contracted: Vec::new(), repeats: true }, body))
+        Ok((Nest { extents, operands, outputs, reduced_over_places: Vec::new(), repeats: true }, body))
     }
 }
 

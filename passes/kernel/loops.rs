@@ -109,12 +109,12 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
     let dims: Vec<Expr> = (0..nest.extents.len()).map(Expr::Var).collect();
     let mut scales = vec![vec![1i64]; nest.extents.len()];
     let digit = |part: &Spread| Some(Expr::Var(part.dim?).floor_div(part.weight).modulo(part.extent));
-    let contracted: Vec<Expr> = nest.contracted.iter().filter_map(digit).collect();
+    let reduced_over_places: Vec<Expr> = nest.reduced_over_places.iter().filter_map(digit).collect();
     // Cuts that do not divide each other conflict; the outputs' cuts come first and win.
     let mut index: Vec<Expr> = Vec::new();
     for (k, operand) in nest.operands.iter().enumerate().rev() {
         if k + nest.outputs + 1 == nest.operands.len() {
-            index.extend(contracted.iter().cloned());
+            index.extend(reduced_over_places.iter().cloned());
         }
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
         index.extend(operand.access.cut_index(&mut vars, &view));

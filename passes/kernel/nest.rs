@@ -13,7 +13,7 @@ pub struct Nest<'c> {
     /// The number of outputs, the last operands.
     pub outputs: usize,
     /// Parts of reduced dimensions that are spread over places: each place reduces its own share.
-    pub contracted: Vec<Spread>,
+    pub reduced_over_places: Vec<Spread>,
     /// Whether the body may be emitted twice: it does not access memory itself.
     pub repeats: bool,
 }
@@ -34,5 +34,5 @@ pub fn copy_nest<'c>(from: Access<'c>, to: Access<'c>) -> Nest<'c> {
     let extents: Vec<Size<'c>> = extents.collect();
     let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
     let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
-    Nest { extents, operands, outputs: 1, contracted: Vec::new(), repeats: true }
+    Nest { extents, operands, outputs: 1, reduced_over_places: Vec::new(), repeats: true }
 }

@@ -19,7 +19,7 @@
 //! If inputs do not hold the values that a reduction needs, [`wishes`] returns the needed ones.
 
 use crate::buffers::lowered::LoweredMemRef;
-use crate::buffers::operations::{CONTRACTS, is};
+use crate::buffers::operations::{FUSES_MULTIPLY_ADD, is};
 use crate::kernel::access::{Access, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
@@ -416,7 +416,7 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
             _ => {}
         }
         let contracts = self.maker.options.contract || FastMath::of(op).has(FastMath::CONTRACT);
-        match upstream::fold(op, operands, contracts && is(ir::name(op), CONTRACTS)) {
+        match upstream::fold(op, operands, contracts && is(ir::name(op), FUSES_MULTIPLY_ADD)) {
             Folded::Constant(value) => Some(value),
             Folded::Operand(number) => operands[number],
             Folded::Unknown => None,

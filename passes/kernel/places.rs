@@ -498,5 +498,5 @@ fn needed(nest: &Nest, operand: &Operand, spread_buffer: &SpreadBuffer, spread: 
 fn spread(nest: &Nest, output: &Operand, spread_buffer: &SpreadBuffer) -> Vec<Spread> {
     let dim = |d: usize| if let Expr::Var(v) = output.map[d] { v } else { d };
     let own = spread_buffer.spread.iter().map(|part| Spread { dim: part.dim.map(dim), ..*part });
-    own.chain(nest.contracted.iter().copied()).collect()
+    own.chain(nest.reduced_over_places.iter().copied()).collect()
 }

@@ -3,7 +3,7 @@
 //! Such a kernel already has its final vectors, accumulators and loop ends. LLVM's vectorizer
 //! finds nothing to do there, and its unroller copies bodies of hundreds of instructions.
 
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, TypeLike, ValueLike};
@@ -14,8 +14,8 @@ const NAME: &str = "loop_annotation";
 const KEPT: &str = "#llvm.loop_annotation<disableNonforced = true>";
 
 /// Annotates each `scf.for` of a module with vectors inside, unless it has an annotation.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let root = step.root();
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let root = stage.root();
     let kept = Attribute::parse(Builder::before(root).context(), KEPT).expect("an attribute of the LLVM dialect");
     for op in ir::all_operations(root).into_iter().filter(|op| has_vectors(*op)) {
         let mut around = ir::parent(op);

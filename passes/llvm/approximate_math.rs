@@ -7,14 +7,14 @@
 //! long.
 
 use crate::buffers::operations::{APPROXIMABLE, is, is_approximable};
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Vector};
 use melior::ir::{Type, ValueLike};
 
 /// Approximates all functions of vectors with the flag `afn`; returns [`Next::Unchanged`] if there are none.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let root = step.root();
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let root = stage.root();
     let is_vector = |op: Op| ir::results(op).iter().all(|v| ir::vector(v.r#type()).is_some());
     let may_be = |op: &Op| is_approximable(*op) && is_vector(*op) && FastMath::of(*op).has(FastMath::APPROXIMATE);
     let mut found: Vec<Op> = ir::all_operations(root).into_iter().filter(may_be).collect();

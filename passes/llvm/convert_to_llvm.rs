@@ -5,23 +5,23 @@
 use crate::distribute::shard_to_mpi::IMPLEMENTATION;
 use crate::llvm::dynamic_reshapes;
 use crate::pass::options::ConvertToLlvmOptions;
-use crate::pass::steps::{self, Next, PassStep, StepInput, StepResult};
+use crate::pass::stages::{self, Next, PassStage, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 
-/// Prepares a module, and runs [`STEPS`], each only if the module needs it.
-pub(crate) fn run<'c>(step: StepInput<'c, ConvertToLlvmOptions>) -> StepResult<'c> {
-    let changed = step.number == 0 && prepare(step.rewriter);
-    Ok(match steps::next(STEPS, step.root(), step.number) {
-        Some((passes, number)) => Next::Run { passes: with_arena(passes, step.options), number, changed },
-        None => Next::of(forget_mpi(step.root()) | changed),
+/// Prepares a module, and runs [`STAGES`], each only if the module needs it.
+pub(crate) fn run<'c>(stage: StageInput<'c, ConvertToLlvmOptions>) -> StageResult<'c> {
+    let changed = stage.number == 0 && prepare(stage.rewriter);
+    Ok(match stages::next(STAGES, stage.root(), stage.number) {
+        Some((passes, number)) => Next::Run { passes: with_arena(passes, stage.options), number, changed },
+        None => Next::of(forget_mpi(stage.root()) | changed),
     })
 }
 
-/// All passes that may run between the steps.
+/// All passes that may run between the stages.
 pub(crate) fn passes(options: ConvertToLlvmOptions) -> String {
-    with_arena(&steps::all(STEPS), options)
+    with_arena(&stages::all(STAGES), options)
 }
 
 fn with_arena(passes: &str, options: ConvertToLlvmOptions) -> String {
@@ -29,7 +29,7 @@ fn with_arena(passes: &str, options: ConvertToLlvmOptions) -> String {
 }
 
 /// The passes in their order. Those after `convert-complex-to-standard` handle its results.
-const STEPS: &[PassStep] = &[
+const STAGES: &[PassStage] = &[
     // Each memory has an arena, and a copy is between two memories.
     ("layout-plan-memory{arena=$arena}", &["func"]),
     ("layout-expand-dma", &["memref.dma_start", "memref.dma_wait"]),

@@ -23,7 +23,7 @@
 //! become NaN.
 
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
@@ -170,8 +170,8 @@ fn multiply_and_add<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
 }
 
 /// Expands conversions to and from such numbers.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let StepInput { rewriter, number, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let StageInput { rewriter, number, .. } = stage;
     if number == 0 {
         let next = Next::Run { passes: PASSES.to_owned(), number: 1, changed: true };
         return Ok(if begin(rewriter)? { next } else { Next::Unchanged });

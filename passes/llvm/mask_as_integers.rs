@@ -3,14 +3,14 @@
 //! Shuffles are then integer shuffles, which LLVM supports on every machine; for bf16 it
 //! has no shuffle of 256 bits on machines with AVX-512 for that type. LLVM itself converts loads without a mask.
 
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, ValueLike};
 
 /// Changes all masked loads and stores of the LLVM dialect in a module.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     for op in ir::all_operations(rewriter.root()) {
         match ir::name(op) {
             "llvm.intr.masked.load" => load(rewriter, op),

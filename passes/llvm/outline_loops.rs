@@ -20,7 +20,7 @@ use crate::buffers::descriptors::{at_pointer, descriptor, number, pointer_type, 
 use crate::buffers::index::constant_value;
 use crate::buffers::operations::{LOOP, is};
 use crate::pass::options::OutlineLoopsOptions;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{
@@ -43,8 +43,8 @@ const MOST_IN_BLOCK: usize = 256;
 
 /// Outlines the loop nests of a module with more loops than the option allows; returns [`Next::Unchanged`] for other
 /// modules.
-pub(crate) fn run<'c>(step: StepInput<'c, OutlineLoopsOptions>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, OutlineLoopsOptions>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     let module = rewriter.root();
     let body: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
     let mut outline = Outline {

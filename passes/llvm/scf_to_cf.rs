@@ -5,13 +5,13 @@
 //! moved before; from the first to the last it would be the whole rest of the block, each time.
 
 use crate::buffers::operations::{IN_ORDER, LOOP, is};
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Op};
 
 /// Lowers all operations of `scf` below an operation for which upstream has a rewrite.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let root = step.root();
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let root = stage.root();
     // Some become other operations of `scf` first; `scf.parallel`, for one, becomes loops.
     while upstream::scf_to_cf(root, &backwards(root)) {}
     Ok(Next::Changed)

@@ -25,7 +25,7 @@
 
 use crate::buffers::descriptors::{descriptor, number, pointer_type};
 use crate::pass::options::ShortenInterfacesOptions;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -44,8 +44,8 @@ const MOST_RANK: usize = 16;
 
 /// Moves the code of functions with more words of arguments and results than the options allow behind pointers; returns
 /// [`Next::Unchanged`] if there are none.
-pub(crate) fn run<'c>(step: StepInput<'c, ShortenInterfacesOptions>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, ShortenInterfacesOptions>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     let module = rewriter.root();
     // Words may then have another width.
     if ir::attribute(module, "dlti.dl_spec").is_some() {

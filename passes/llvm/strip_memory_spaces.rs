@@ -2,7 +2,7 @@
 
 use crate::buffers::lowered::AnyLayout;
 use crate::buffers::type_converter::TypeConverter;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Shaped};
 use melior::Context;
@@ -12,8 +12,8 @@ use tensor_layout::tiled::Layout;
 
 /// Removes the memory spaces of this dialect from all types of tensors and memrefs of a module, and its
 /// machine, unless something remains to be lowered for it; returns [`Next::Unchanged`] if there was none of them.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let module = step.root();
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let module = stage.root();
     let (location, context) = (ir::location(module), Builder::before(module).context());
     let (mut found, mut is_lowered) = (false, true);
     let mut strip = TypeConverter::new(|t| {

@@ -7,7 +7,7 @@
 use crate::buffers::async_copies::DmaStart;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::ExpandDmaOptions;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
@@ -15,8 +15,8 @@ use melior::ir::{Type, ValueLike};
 ///
 /// # Errors
 /// A copy with a stride, or whose number of elements is not a constant.
-pub(crate) fn run<'c>(step: StepInput<'c, ExpandDmaOptions>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, ExpandDmaOptions>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     let all = ir::all_operations(rewriter.root());
     let (starts, waits): (Vec<Op>, Vec<Op>) = all
         .into_iter()

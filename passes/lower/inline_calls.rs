@@ -7,8 +7,8 @@
 //! A function with a single call is moved. A function of at most `SMALL` operations is copied to each of its calls, so
 //! that a module grows by at most this many operations for each call.
 
-use crate::analysis::functions::{callee, ends, free_functions, symbol};
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::analysis::functions::{called_only_functions, callee, ends, symbol};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
 use std::collections::{HashMap, HashSet};
@@ -21,18 +21,19 @@ const SMALL: usize = 64;
 pub(crate) const PASSES: &str = "cse";
 
 /// Inlines calls, in time linear in the resulting operations; returns [`Next::Unchanged`] if there are none.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    if step.number > 0 {
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    if stage.number > 0 {
         return Ok(Next::Unchanged);
     }
-    let rewriter = step.rewriter;
+    let rewriter = stage.rewriter;
     let operations = ir::all_operations(rewriter.root());
-    let free = free_functions(&operations);
-    if free.is_empty() {
+    let called_only = called_only_functions(&operations);
+    if called_only.is_empty() {
         return Ok(Next::Unchanged);
     }
     let is_function = |op: &Op<'c>| ir::name(*op) == "func.func" && ir::parent(*op) == Some(operations[0]);
-    let mut inlining = Inlining { rewriter, free, calls: HashMap::new(), movable: HashMap::new(), changed: false };
+    let mut inlining =
+        Inlining { rewriter, called_only, calls: HashMap::new(), movable: HashMap::new(), changed: false };
     operations.iter().filter_map(|op| callee(*op)).for_each(|name| *inlining.calls.entry(name).or_default() += 1);
     let order = inlining.callees_first(operations.iter().copied().filter(is_function));
     for function in order {
@@ -46,7 +47,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
 struct Inlining<'c> {
     rewriter: &'c Rewriter,
     /// The functions that are only referenced by calls.
-    free: HashMap<&'c str, Op<'c>>,
+    called_only: HashMap<&'c str, Op<'c>>,
     /// The number of calls of each name.
     calls: HashMap<&'c str, usize>,
     /// The finished functions that can be inlined, with their numbers of operations.
@@ -55,7 +56,7 @@ struct Inlining<'c> {
 }
 
 impl<'c> Inlining<'c> {
-    /// The functions, callees first. Directly or indirectly recursive functions are no longer free:
+    /// The functions, callees first. Directly or indirectly recursive functions do not count:
     /// they would be inlined into themselves.
     fn callees_first(&mut self, functions: impl Iterator<Item = Op<'c>>) -> Vec<Op<'c>> {
         let (mut order, mut begun, mut done) = (Vec::new(), HashSet::new(), HashSet::new());
@@ -72,9 +73,9 @@ impl<'c> Inlining<'c> {
                         stack.push((next, callees));
                     }
                     Some(next) if !done.contains(&ir::op_key(next)) => {
-                        let circle = stack.iter().skip_while(|(op, _)| *op != next);
-                        circle.filter_map(|(op, _)| symbol(*op)).for_each(|name| {
-                            self.free.remove(name);
+                        let cycle = stack.iter().skip_while(|(op, _)| *op != next);
+                        cycle.filter_map(|(op, _)| symbol(*op)).for_each(|name| {
+                            self.called_only.remove(name);
                         });
                     }
                     Some(_) => {}
@@ -90,7 +91,7 @@ impl<'c> Inlining<'c> {
     }
 
     fn callees(&self, function: Op<'c>) -> Vec<Op<'c>> {
-        ir::all_operations(function).into_iter().filter_map(|op| self.free.get(callee(op)?).copied()).collect()
+        ir::all_operations(function).into_iter().filter_map(|op| self.called_only.get(callee(op)?).copied()).collect()
     }
 
     /// Inlines the calls in a function, and records its size.
@@ -99,14 +100,16 @@ impl<'c> Inlining<'c> {
         let mut size = operations.len();
         for call in operations.iter().copied() {
             let Some(name) = callee(call) else { continue };
-            let Some(called) = self.free.get(name).copied().filter(|_| !is_asked_to_stay(call)) else { continue };
+            let Some(called) = self.called_only.get(name).copied().filter(|_| !is_asked_to_stay(call)) else {
+                continue;
+            };
             let Some(added) = self.movable.get(name).copied() else { continue };
             let calls = self.calls.get_mut(name).expect("each call has been counted");
             if *calls > 1 && added > SMALL {
                 continue;
             }
             let body = if *calls > 1 { ir::copy_before(called, called) } else { called };
-            put(self.rewriter, call, body);
+            inline_body(self.rewriter, call, body);
             *calls -= 1;
             size += added;
             self.changed = true;
@@ -138,12 +141,12 @@ fn needs_function(op: Op) -> bool {
 }
 
 /// Moves the operations of a function in place of a call, and erases both.
-fn put<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
+fn inline_body<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
     let body = ir::blocks(function)[0];
     for (argument, given) in ir::arguments(body).into_iter().zip(ir::operands(call)) {
         ir::replace_all_uses(argument, given);
     }
-    let end = ends(function).next().expect("a free function returns");
+    let end = ends(function).next().expect("a function that is only called returns");
     ir::operations(body).into_iter().filter(|op| *op != end).for_each(|op| ir::move_before(op, call));
     for (result, value) in ir::results(call).into_iter().zip(ir::operands(end)) {
         ir::replace_all_uses(result, value);

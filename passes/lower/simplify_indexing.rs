@@ -8,7 +8,7 @@
 //! own domain.
 
 use crate::buffers::index::IndexVars;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
@@ -31,8 +31,8 @@ enum Joined {
 }
 
 /// Simplifies the affine operations below the root.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     for op in ir::all_operations(rewriter.root()) {
         for (name, attribute) in ir::attributes(op) {
             if let Some(simple) = simplified(Builder::before(op), attribute) {

@@ -302,7 +302,7 @@ impl<'c> Bytes<'_, 'c> {
             extents: starts.iter().zip(ends).map(|(start, end)| Size::Static(end - start)).collect(),
             operands: self.nest.operands.iter().map(|o| Operand::new(o.access.clone(), map())).collect(),
             outputs: self.nest.outputs,
-            contracted: Vec::new(),
+            reduced_over_places: Vec::new(),
             repeats: true,
         };
         let first = part.operands.len() - part.outputs;

@@ -4,7 +4,7 @@ use super::block::Loaded;
 use super::kernel::{At, Kernel};
 use super::mask::Mask;
 use super::registers::{Key, mask, place, shuffle};
-use crate::buffers::operations::{CONTRACTS, DIVIDES, is};
+use crate::buffers::operations::{DIVIDES, FUSES_MULTIPLY_ADD, is};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
 use crate::pass::upstream::FastMath;
@@ -170,7 +170,7 @@ impl<'c> Kernel<'_, 'c> {
 
     /// The attributes of an operation's vector form.
     pub fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
-        let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
+        let contracts = self.target.contract && is(ir::name(op), FUSES_MULTIPLY_ADD);
         let mut attributes = b.attributes_of(op);
         // Partial sums may overflow although the whole does not.
         if self.combines(op).is_some() {

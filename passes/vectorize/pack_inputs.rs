@@ -106,7 +106,13 @@ impl Input {
         let from = Operand::new(access.clone(), map.iter().map(|e| e.substitute(&of_nest)).collect());
         let to = Operand::new(self.read(nest, made), (0..self.dims.len()).map(Expr::Var).collect());
         let sizes = self.sizes.iter().map(|n| Size::Static(*n)).collect();
-        let nest = Nest { extents: sizes, operands: vec![from, to], outputs: 1, contracted: Vec::new(), repeats: true };
+        let nest = Nest {
+            extents: sizes,
+            operands: vec![from, to],
+            outputs: 1,
+            reduced_over_places: Vec::new(),
+            repeats: true,
+        };
         let source = vec![(access.base, Argument::Element(0))];
         if super::emit(b, &nest, &Body::simple(source, None), target).is_err() {
             kernel::emit(&nest, b, |inner| inner.store(1, inner.load(0)));
@@ -123,5 +129,5 @@ fn with<'c>(nest: &Nest<'c>, copied: &[Input], bases: impl Iterator<Item = Val<'
         let map = input.dims.iter().map(|dim| Expr::Var(*dim)).collect();
         operands[input.operand] = Operand::new(input.read(nest, base), map);
     }
-    Nest { extents: nest.extents.clone(), operands, contracted: nest.contracted.clone(), ..*nest }
+    Nest { extents: nest.extents.clone(), operands, reduced_over_places: nest.reduced_over_places.clone(), ..*nest }
 }

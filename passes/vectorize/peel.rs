@@ -79,5 +79,5 @@ fn at<'c>(nest: &Nest<'c>, dims: &[usize], values: &[Val<'c>]) -> Nest<'c> {
         Operand::new(access, (0..first).map(Expr::Var).collect())
     };
     let operands = nest.operands.iter().map(operand).collect();
-    Nest { extents: extents.clone(), operands, contracted: Vec::new(), ..*nest }
+    Nest { extents: extents.clone(), operands, reduced_over_places: Vec::new(), ..*nest }
 }

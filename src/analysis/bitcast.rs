@@ -35,7 +35,7 @@ pub(super) fn relate(
         }
         let Some(sizes) = array.sizes() else { return Ok(Some("a size is not bounded".to_string())) };
         let expansion = Expansion::new(&sizes, &array.layout)?;
-        if expansion.is_split() {
+        if expansion.is_split_across_memories() {
             return Ok(Some("the layout is cut across memories".to_string()));
         }
         let equations = expansion.equations();

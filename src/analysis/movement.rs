@@ -133,7 +133,7 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
         return Err(Error::new("the sizes must be bounded, found `?`").unsupported());
     };
     let expansion = Expansion::new(&sizes, &from.layout)?;
-    if expansion.is_split() || from.layout.metadata_prefix != to.layout.metadata_prefix {
+    if expansion.is_split_across_memories() || from.layout.metadata_prefix != to.layout.metadata_prefix {
         return Err(
             Error::new("the layouts must be in one memory and have the same metadata, found others").unsupported()
         );
@@ -217,7 +217,7 @@ impl Question<'_> {
 
     /// Whether every element keeps its offset.
     fn compare(&self, result: &Expansion) -> Result<Answer, Error> {
-        if result.is_split() {
+        if result.is_split_across_memories() {
             return Err(Error::new("the layout must be in one memory, found several").unsupported());
         }
         let (from, to) = (self.from(), result.offset_expr());

@@ -1,5 +1,5 @@
 //! Facts of a module beside the index maps: copies, effects, trip counts of loops, the layouts of arguments and
-//! results, [layout contracts](super::contracts), and donations.
+//! results, [fixed layouts](super::fixed_layouts), and donations.
 //!
 //! The trip count of a loop is the `known_trip_count` of its `backend_config`, or is derived from its counter: the
 //! condition must be `compare(i, n), direction=LT` with a constant `n`, and `i` a part of the tuple that starts at a
@@ -9,7 +9,7 @@
 //! caller's arrays.
 
 use super::aliases::pairs;
-use super::contracts::contract;
+use super::fixed_layouts::fixed_layouts;
 use super::literal::Values;
 use super::module::{Computation, Instruction, Module};
 use crate::operations::facts::Facts;
@@ -28,8 +28,8 @@ impl Module {
                 if matches!(&*instruction.opcode, "copy" | "copy-start") {
                     facts.copies.insert((c, k));
                 }
-                if let Some(contract) = contract(computation, instruction) {
-                    facts.contracts.insert((c, k), contract);
+                if let Some(fixed) = fixed_layouts(computation, instruction) {
+                    facts.fixed_layouts.insert((c, k), fixed);
                 }
                 if instruction.runs_effect(&effects) {
                     facts.once.insert((c, k));

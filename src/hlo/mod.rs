@@ -29,33 +29,33 @@
 //! are not interpreted; a near miss of a name of HLO is an error. Omitted shapes are inferred from operands and
 //! attributes.
 //!
-//! The stages: `read` parses the text (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs the rule
-//! of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
+//! The stages: `read` parses the text (`raw`, `tokens`, `literal`), `resolve` turns names into numbers and runs the
+//! rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod affine_constants;
 pub mod aliases;
+mod async_update;
 mod attributes;
-mod contracts;
+mod concat_bitcast;
 mod devices;
 mod elements;
 mod facts;
+mod fixed_layouts;
 mod infer;
-mod known;
-mod late;
 mod literal;
 pub(crate) mod mesh;
 mod module;
 mod opcodes;
 mod parse;
-mod parts;
 mod raw;
 mod read;
 mod resolve;
 mod rules;
 mod shapes;
 pub(crate) mod sharding;
-mod words;
+mod tokens;
 
-pub use known::KnownValues;
+pub use affine_constants::AffineValues;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
 pub use sharding::{DeviceTiles, Sharding, Subgroup, shardings};

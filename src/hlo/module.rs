@@ -2,7 +2,7 @@
 
 use super::literal::Literal;
 use super::shapes::list;
-use super::words::{numbers, unquote};
+use super::tokens::{numbers, unquote};
 use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;

@@ -2,7 +2,7 @@
 
 use super::literal::Literal;
 use super::module::Attribute;
-use super::words::{End, after, name, unquote, value};
+use super::tokens::{End, after, name, unquote, value};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
 use std::borrow::Cow;
@@ -51,6 +51,21 @@ impl<'a> RawComputation<'a> {
     /// An empty computation; `end` is the end of the text.
     pub fn new(name: Cow<'a, str>, at: usize, end: usize) -> RawComputation<'a> {
         RawComputation { name, at, entry: false, head: None, instructions: Vec::new(), end, broken: true }
+    }
+}
+
+/// The instructions of a computation that another one waits for, by their numbers in the text.
+#[derive(Clone, Default)]
+pub(super) struct Inputs {
+    pub operands: Vec<usize>,
+    /// The control predecessors.
+    pub control: Vec<usize>,
+}
+
+impl Inputs {
+    /// The operands, then the control predecessors.
+    pub fn all(&self) -> impl Iterator<Item = usize> {
+        self.operands.iter().chain(&self.control).copied()
     }
 }
 

@@ -7,7 +7,7 @@
 use super::literal::Literal;
 use super::module::Module;
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, RawOperand};
-use super::words::{End, after, begins_computation, begins_instruction, name, value};
+use super::tokens::{End, after, begins_computation, begins_instruction, name, value};
 use crate::limits;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};

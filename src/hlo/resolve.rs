@@ -14,20 +14,20 @@
 //! cannot construct collisions.
 
 use super::aliases;
+use super::async_update;
 use super::attributes;
+use super::concat_bitcast;
 use super::devices::Devices;
 use super::elements;
-use super::late;
 use super::literal::Values;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{Opcode, find, near};
-use super::parts;
-use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
+use super::raw::{CALLS, Head, Inputs, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
 use super::read::left_out;
 use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
 use super::sharding;
-use super::words::{name, numbers, unquote};
+use super::tokens::{name, numbers, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
@@ -37,16 +37,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
 struct Resolved<'a> {
-    /// For each instruction: the operand count, and the operands, then the control predecessors.
-    uses: Vec<(usize, Vec<usize>)>,
+    /// The inputs of each instruction.
+    inputs: Vec<Inputs>,
     /// For each instruction that names computations: their numbers in the text.
     calls: BTreeMap<usize, Vec<usize>>,
     /// The instructions that bind operands of an asynchronous start, as starts.
-    late: BTreeMap<usize, RawInstruction<'a>>,
+    async_updates: BTreeMap<usize, RawInstruction<'a>>,
     parameters: Vec<usize>,
     root: usize,
-    /// Whether all operands of each instruction are known.
-    whole: Vec<bool>,
+    /// Whether all names in each instruction are known.
+    is_resolved: Vec<bool>,
     /// The instructions, each after its operands.
     order: Vec<usize>,
 }
@@ -62,25 +62,25 @@ pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) ->
         errors.push(error);
         Devices::default()
     });
-    complete(&mut raw, &resolved, &order, devices, errors);
-    let place = inverse(&order);
+    infer_shapes(&mut raw, &resolved, &order, devices, errors);
+    let new_position = inverse(&order);
     let mut signatures: Vec<Option<Signature>> = raw.computations.iter().map(|_| None).collect();
     for (i, computation) in raw.computations.iter().enumerate() {
-        signatures[place[i]] = signature(computation, &resolved[i], errors);
+        signatures[new_position[i]] = signature(computation, &resolved[i], errors);
     }
     let (mut operations, mut warnings) = (Vec::new(), attributes::unknown(&raw.attributes));
     for (computation, resolved) in raw.computations.iter().zip(&resolved) {
-        operations.push(check(computation, resolved, &place, (&signatures, devices), &raw.tables, errors));
+        operations.push(check(computation, resolved, &new_position, (&signatures, devices), &raw.tables, errors));
         warnings.extend(computation.instructions.iter().flat_map(attributes::unknown_of));
     }
     let entry = entry?;
     if let (Some(layout), Some(signature)) =
-        (raw.attributes.iter().find(|a| a.name == "entry_computation_layout"), &signatures[place[entry]])
+        (raw.attributes.iter().find(|a| a.name == "entry_computation_layout"), &signatures[new_position[entry]])
     {
         errors.extend(layout.read(|cursor| check_entry(cursor, signature)).err());
     }
     if let (Some(alias), Some(signature)) =
-        (raw.attributes.iter().find(|a| a.name == "input_output_alias"), &signatures[place[entry]])
+        (raw.attributes.iter().find(|a| a.name == "input_output_alias"), &signatures[new_position[entry]])
     {
         let checked = aliases::check(alias.text, signature.result, &signature.parameters);
         errors.extend(checked.err().map(|error| error.moved(alias.at)));
@@ -93,7 +93,7 @@ pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) ->
     for (i, ((computation, resolved), operations)) in
         raw.computations.into_iter().zip(resolved).zip(operations).enumerate()
     {
-        made[place[i]] = Some(make(computation, resolved, operations, &place)?);
+        made[new_position[i]] = Some(build(computation, resolved, operations, &new_position)?);
     }
     warnings.truncate(Module::MAX_ERRORS);
     Some(Module {
@@ -101,20 +101,26 @@ pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) ->
         attributes: raw.attributes.iter().map(RawAttribute::owned).collect(),
         warnings,
         computations: made.into_iter().collect::<Option<_>>()?,
-        entry: place[entry],
+        entry: new_position[entry],
     })
 }
 
 /// Infers omitted shapes: for a parameter from the head of its computation, otherwise by the rule of the operation,
 /// from earlier operands and computations. Written shapes get the run-time sizes that a `set-dimension-size` of a
 /// static result introduces.
-fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices: Devices, errors: &mut Vec<Error>) {
+fn infer_shapes(
+    raw: &mut RawModule,
+    resolved: &[Resolved],
+    order: &[usize],
+    devices: Devices,
+    errors: &mut Vec<Error>,
+) {
     for &c in order {
         let mut varying = HashSet::new();
         for &i in &resolved[c].order {
             let (computation, names) = (&raw.computations[c], &resolved[c]);
             let instruction = &computation.instructions[i];
-            if instruction.broken || !names.whole[i] {
+            if instruction.broken || !names.is_resolved[i] {
                 continue;
             }
             let found = match (&instruction.shape, &computation.head, instruction.number) {
@@ -128,7 +134,7 @@ fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices
                 (Some(written), ..) => {
                     let varies = match instruction.opcode {
                         "set-dimension-size" => sets_size(computation, names, i),
-                        _ => names.uses[i].1[..names.uses[i].0].iter().any(|used| varying.contains(used)),
+                        _ => names.inputs[i].operands.iter().any(|used| varying.contains(used)),
                     };
                     let inferred = if varies { inferred(raw, resolved, (c, i), devices) } else { None };
                     let shape = inferred.and_then(Result::ok).and_then(|shape| at_run_time(written, &shape));
@@ -150,7 +156,7 @@ fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices
 /// Whether a `set-dimension-size` sets another size than the constant one of its result.
 fn sets_size(raw: &RawComputation, resolved: &Resolved, i: usize) -> bool {
     let instruction = &raw.instructions[i];
-    let constant = || match raw.instructions[*resolved.uses[i].1.get(1)?].literal.as_ref()?.values {
+    let constant = || match raw.instructions[*resolved.inputs[i].operands.get(1)?].literal.as_ref()?.values {
         Values::Integers(ref values) => values.first().copied(),
         _ => None,
     };
@@ -195,8 +201,7 @@ fn inferred(
     let instruction = &computation.instructions[i];
     let opcode = find(instruction.opcode)?;
     counted(instruction, &opcode).and_then(|()| attributes::check(instruction)).ok()?;
-    let (count, uses) = &names.uses[i];
-    let operands = uses[..*count].iter().map(|&k| computation.instructions[k].shape.as_ref());
+    let operands = names.inputs[i].operands.iter().map(|&k| computation.instructions[k].shape.as_ref());
     let signatures: Vec<Option<Signature>> =
         names.calls.get(&i).into_iter().flatten().map(|&c| shapes(&raw.computations[c], &resolved[c])).collect();
     if signatures.iter().any(Option::is_none) {
@@ -244,7 +249,7 @@ fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> 
 
 /// The computations, each after its callees; in the order of the text if there is a cycle.
 fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Error>) -> Vec<usize> {
-    let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
+    let called = |i: usize| resolved[i].calls.values().flatten().copied();
     sorted(raw.computations.len(), called).unwrap_or_else(|at| {
         let computation = &raw.computations[at];
         let name = excerpt(&computation.name);
@@ -256,34 +261,31 @@ fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Er
 
 /// A topological order of `0..n`: depth first, with the stack on the heap. A sequence in such an order is kept. The
 /// error is a number on a cycle.
-fn sorted<E: AsRef<[usize]>>(n: usize, needs: impl Fn(usize) -> E) -> Result<Vec<usize>, usize> {
+fn sorted<I: Iterator<Item = usize>>(n: usize, needs: impl Fn(usize) -> I) -> Result<Vec<usize>, usize> {
     let mut order = Vec::with_capacity(n);
     // Unseen, begun, done.
     let mut state = vec![0u8; n];
-    let mut path: Vec<(usize, E, usize)> = Vec::new();
+    let mut path: Vec<(usize, I)> = Vec::new();
     for first in 0..n {
         if state[first] == 0 {
             state[first] = 1;
-            path.push((first, needs(first), 0));
+            path.push((first, needs(first)));
         }
-        while let Some((node, edges, next)) = path.last_mut() {
-            match edges.as_ref().get(*next) {
+        while let Some((node, rest)) = path.last_mut() {
+            match rest.next() {
                 None => {
                     state[*node] = 2;
                     order.push(*node);
                     path.pop();
                 }
-                Some(&needed) => {
-                    *next += 1;
-                    match state[needed] {
-                        0 => {
-                            state[needed] = 1;
-                            path.push((needed, needs(needed), 0));
-                        }
-                        1 => return Err(needed),
-                        _ => {}
+                Some(needed) => match state[needed] {
+                    0 => {
+                        state[needed] = 1;
+                        path.push((needed, needs(needed)));
                     }
-                }
+                    1 => return Err(needed),
+                    _ => {}
+                },
             }
         }
     }
@@ -292,11 +294,11 @@ fn sorted<E: AsRef<[usize]>>(n: usize, needs: impl Fn(usize) -> E) -> Result<Vec
 
 /// The inverse of a permutation.
 fn inverse(order: &[usize]) -> Vec<usize> {
-    let mut place = vec![0; order.len()];
+    let mut new_position = vec![0; order.len()];
     for (to, &from) in order.iter().enumerate() {
-        place[from] = to;
+        new_position[from] = to;
     }
-    place
+    new_position
 }
 
 /// Resolves the names in a computation.
@@ -304,12 +306,11 @@ fn resolve<'a>(raw: &RawComputation<'a>, computations: &HashMap<&str, usize>, er
     let names = instruction_names(raw, errors);
     let mut resolved = Resolved { root: root(raw, errors), parameters: parameters(raw, errors), ..Resolved::default() };
     for (i, instruction) in raw.instructions.iter().enumerate() {
-        let mut uses = Vec::new();
-        let mut whole = operands(raw, instruction, &names, &mut uses, errors) && !instruction.broken;
-        let count = uses.len();
+        let mut inputs = Inputs::default();
+        let mut is_resolved = operands(raw, instruction, &names, &mut inputs.operands, errors) && !instruction.broken;
         let find = |key: &str| instruction.attributes.iter().find(|a| a.name == key);
         if let Some(before) = find("control-predecessors") {
-            whole &= list(before, &names, "instruction", &mut uses, errors);
+            is_resolved &= list(before, &names, "instruction", &mut inputs.control, errors);
         }
         let mut called = Vec::new();
         for attribute in CALLS.iter().filter_map(|key| find(key)) {
@@ -317,21 +318,21 @@ fn resolve<'a>(raw: &RawComputation<'a>, computations: &HashMap<&str, usize>, er
                 called.extend(inside.iter().filter_map(|name| computations.get(&**name)));
                 continue;
             }
-            whole &= list(attribute, computations, "computation", &mut called, errors);
+            is_resolved &= list(attribute, computations, "computation", &mut called, errors);
         }
         if !called.is_empty() {
             resolved.calls.insert(i, called);
         }
-        resolved.uses.push((count, uses));
-        resolved.whole.push(whole);
+        resolved.inputs.push(inputs);
+        resolved.is_resolved.push(is_resolved);
     }
-    parts::order(raw, &mut resolved.uses);
-    resolved.late = late::bind(raw, &mut resolved.uses, &mut resolved.calls);
-    match sorted(resolved.uses.len(), |i| &resolved.uses[i].1) {
+    concat_bitcast::order(raw, &mut resolved.inputs);
+    resolved.async_updates = async_update::bind(raw, &mut resolved.inputs, &mut resolved.calls);
+    match sorted(resolved.inputs.len(), |i| resolved.inputs[i].all()) {
         Ok(order) => resolved.order = order,
         Err(i) => {
             let found = &raw.instructions[i];
-            let message = format!("`{}` must not need its own result, found a circle", excerpt(&found.name));
+            let message = format!("`{}` must not need its own result, found a cycle", excerpt(&found.name));
             errors.push(Error::at(found.at, message));
         }
     }
@@ -389,18 +390,18 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
     found
 }
 
-/// Adds the numbers of the operands to `uses`; returns whether all are known.
+/// Adds the numbers of the operands to `found`; returns whether all are known.
 fn operands(
     raw: &RawComputation,
     instruction: &RawInstruction,
     names: &HashMap<&str, usize>,
-    uses: &mut Vec<usize>,
+    found: &mut Vec<usize>,
     errors: &mut Vec<Error>,
 ) -> bool {
-    let mut whole = true;
+    let mut all_known = true;
     for operand in &instruction.operands {
         let Some(&used) = names.get(&*operand.name) else {
-            whole = false;
+            all_known = false;
             // An unreadable line may have been its definition.
             if !raw.broken {
                 let hint = known_near(&operand.name, names, errors);
@@ -417,9 +418,9 @@ fn operands(
             let (name, is, found) = (excerpt(&operand.name), plain(defined), plain(written));
             errors.push(Error::at(operand.at, format!("the shape of `{name}` must be {is}, found {found}")));
         }
-        uses.push(used);
+        found.push(used);
     }
-    whole
+    all_known
 }
 
 /// A hint with the known name nearest to an unknown one. Skipped if slow: among many names, or after many errors.
@@ -452,9 +453,9 @@ fn list(
         }
         Ok(())
     });
-    let whole = read.is_ok();
+    let all_known = read.is_ok();
     errors.extend(read.err());
-    whole
+    all_known
 }
 
 /// The parameters and the result of a computation, whose head has that result; `None` if it could not be read.
@@ -507,7 +508,7 @@ fn check_entry(cursor: &mut Cursor, signature: &Signature) -> Result<(), Error> 
 fn check(
     raw: &RawComputation,
     resolved: &Resolved,
-    place: &[usize],
+    new_position: &[usize],
     module: (&[Option<Signature>], Devices),
     tables: &Tables,
     errors: &mut Vec<Error>,
@@ -522,7 +523,7 @@ fn check(
             errors.push(error);
             continue;
         }
-        let called = resolved.calls.get(&i).unwrap_or(&nothing).iter().map(|&c| place[c]).collect();
+        let called = resolved.calls.get(&i).unwrap_or(&nothing).iter().map(|&c| new_position[c]).collect();
         match (operation(raw, resolved, i, called, module), source(instruction, tables)) {
             (Ok(operation), Ok(source)) => operations.extend(operation.map(|operation| (operation, source))),
             (operation, source) => errors.extend(operation.err().into_iter().chain(source.err())),
@@ -540,7 +541,7 @@ fn operation(
     (signatures, devices): (&[Option<Signature>], Devices),
 ) -> Result<Option<Operation>, Error> {
     // An update that binds operands is checked as the start with these operands.
-    let instruction = resolved.late.get(&i).unwrap_or(&raw.instructions[i]);
+    let instruction = resolved.async_updates.get(&i).unwrap_or(&raw.instructions[i]);
     if instruction.opcode.is_empty() {
         return Ok(None);
     }
@@ -552,13 +553,12 @@ fn operation(
         counted(instruction, &opcode)?;
     }
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();
-    let (count, uses) = &resolved.uses[i];
-    let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
+    let operands: Option<Vec<&Shape>> = resolved.inputs[i].operands.iter().map(shape).collect();
     let written = raw.instructions[i].shape.as_ref();
     if let (Some(attribute), Some(shape)) = (instruction.attributes.iter().find(|a| a.name == "sharding"), written) {
         attribute.read(|cursor| sharding::check(cursor, shape, devices.partitions))?;
     }
-    match (operands, written, resolved.whole[i]) {
+    match (operands, written, resolved.is_resolved[i]) {
         (Some(operands), Some(_), true) => (opcode.rule)(&mut Site {
             raw: instruction,
             note: opcode.note,
@@ -593,27 +593,25 @@ fn counted(instruction: &RawInstruction, opcode: &Opcode) -> Result<(), Error> {
 }
 
 /// Builds a computation in its order; `None` if a shape is missing.
-fn make(
+fn build(
     raw: RawComputation,
     resolved: Resolved,
     operations: Vec<(Operation, Source)>,
-    place: &[usize],
+    new_position: &[usize],
 ) -> Option<Computation> {
-    let uses = &resolved.uses;
     let new = inverse(&resolved.order);
-    let mut instructions: Vec<Option<Instruction>> = uses.iter().map(|_| None).collect();
+    let mut instructions: Vec<Option<Instruction>> = raw.instructions.iter().map(|_| None).collect();
     for (i, (raw, (operation, source))) in raw.instructions.into_iter().zip(operations).enumerate() {
-        let (count, uses) = &uses[i];
-        let moved = |uses: &[usize]| uses.iter().map(|&u| new[u]).collect();
+        let moved = |inputs: &[usize]| inputs.iter().map(|&input| new[input]).collect();
         instructions[new[i]] = Some(Instruction {
             name: raw.name.to_string(),
             at: raw.at,
             shape: raw.shape?,
             opcode: raw.opcode.to_string(),
-            operands: moved(&uses[..*count]),
+            operands: moved(&resolved.inputs[i].operands),
             operation,
-            called: resolved.calls.get(&i).into_iter().flatten().map(|&c| place[c]).collect(),
-            control: moved(&uses[*count..]),
+            called: resolved.calls.get(&i).into_iter().flatten().map(|&c| new_position[c]).collect(),
+            control: moved(&resolved.inputs[i].control),
             literal: raw.literal,
             attributes: raw.attributes.iter().map(RawAttribute::owned).collect(),
             source,

@@ -4,7 +4,7 @@
 //! has one in braces for each of its arrays, or one for all. A [`Sharding`] is for one array.
 
 use super::devices::{MOST_DEVICES, counted, sizes};
-use super::words::{End, value};
+use super::tokens::{End, value};
 use crate::operations::shape::{Shape, leaves};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 

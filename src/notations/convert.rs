@@ -46,7 +46,7 @@ const PROBED: i64 = 1 << 16;
 /// assert_eq!(none.message, "the tile size 3 does not divide the tile size 8");
 /// ```
 pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<TensorLayout, Error> {
-    if expansion.is_split() {
+    if expansion.is_split_across_memories() {
         return Err(Error::new("the layout must not be cut across memories, found `SC`").unsupported());
     }
     let sizes = expansion.logical_sizes();

@@ -112,7 +112,7 @@ fn of_shape(shape: &Shape) -> Result<Described, Error> {
     };
     let layout = array.layout.clone();
     let expansion = Expansion::new(&sizes, &layout)?;
-    if expansion.is_split() {
+    if expansion.is_split_across_memories() {
         return Err(Error::at(0, "the layout must not be cut across memories, found `SC`").unsupported());
     }
     let memory_space = layout.memory_space;

@@ -20,13 +20,13 @@ pub struct Facts {
     /// the next step.
     pub carried: BTreeMap<usize, (usize, usize)>,
     /// The fixed layouts of nodes.
-    pub contracts: BTreeMap<(usize, usize), LayoutContract>,
+    pub fixed_layouts: BTreeMap<(usize, usize), FixedLayouts>,
 }
 
 /// The fixed layouts of a node's operands and results, independent of its neighbours: an agreement with another
 /// program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LayoutContract {
+pub struct FixedLayouts {
     /// The layout of each array of the operands; any layout where it is `None` or beyond the list.
     pub operands: Vec<Option<Layout>>,
     /// Whether all arrays of the results have the layouts of the node.

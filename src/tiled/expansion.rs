@@ -67,7 +67,7 @@ pub(crate) struct IndexEquations {
 #[derive(Clone, Debug)]
 enum TilingStep {
     /// Value `outer` is `value floordiv by` and value `outer + 1` is `value mod by`.
-    Split { value: usize, by: i64, shift: Option<u32>, outer: usize },
+    DivMod { value: usize, by: i64, shift: Option<u32>, outer: usize },
     /// Value `merged` is `major * (size of minor) + minor`.
     Merge { major: usize, minor: usize, merged: usize },
 }
@@ -142,7 +142,7 @@ impl Expansion {
     }
 
     /// Whether the layout is cut across memories, so that an offset also needs the number of a memory.
-    pub fn is_split(&self) -> bool {
+    pub fn is_split_across_memories(&self) -> bool {
         self.split
     }
 
@@ -191,7 +191,7 @@ impl Expansion {
         }
         for step in self.steps.iter().rev() {
             match *step {
-                TilingStep::Split { value, by, outer, .. } => {
+                TilingStep::DivMod { value, by, outer, .. } => {
                     values[value] = values[outer] * by + values[outer + 1];
                     if values[value] >= self.sizes_of[value] {
                         return Ok(None);
@@ -215,8 +215,8 @@ impl Expansion {
         values.resize(self.sizes_of.len(), Expr::Const(0));
         for step in &self.steps {
             match *step {
-                TilingStep::Split { value, .. } if values[value] == Expr::Const(0) => {}
-                TilingStep::Split { value, by, outer, .. } => {
+                TilingStep::DivMod { value, .. } if values[value] == Expr::Const(0) => {}
+                TilingStep::DivMod { value, by, outer, .. } => {
                     let split = std::mem::replace(&mut values[value], Expr::Const(0));
                     values[outer] = split.clone().floor_div(by);
                     values[outer + 1] = split.modulo(by);
@@ -246,7 +246,7 @@ impl Expansion {
     /// The steps as equations over numbered values, the first of which are the logical indices.
     pub(crate) fn equations(&self) -> IndexEquations {
         let step = |step: &TilingStep| match *step {
-            TilingStep::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
+            TilingStep::DivMod { value, by, outer, .. } => (value, outer, by, outer + 1),
             TilingStep::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
         };
         IndexEquations {
@@ -294,7 +294,7 @@ impl Expansion {
         values[..index.len()].copy_from_slice(index);
         for step in &self.steps {
             match *step {
-                TilingStep::Split { value, by, shift, outer } => {
+                TilingStep::DivMod { value, by, shift, outer } => {
                     let v = values[value];
                     let quotient = if let Some(shift) = shift { v >> shift } else { v / by };
                     values[outer] = quotient;
@@ -360,7 +360,7 @@ impl Builder {
         builder.expanded.extend(layout.major_to_minor());
         for split in &layout.splits {
             let value = builder.expanded[split.dim];
-            builder.values[value].size = largest_piece(sizes[value], &split.cuts);
+            builder.values[value].size = largest_piece(sizes[value], &split.split_indices);
         }
         let mut expanded = std::mem::take(&mut builder.expanded);
         for tile in &layout.tiles {
@@ -490,7 +490,7 @@ impl Tiling for Builder {
         let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
         let inner = self.value(by, group, scale, nodes.saturating_add(1));
         let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
-        self.steps.push(TilingStep::Split { value, by, shift, outer });
+        self.steps.push(TilingStep::DivMod { value, by, shift, outer });
         Ok([outer, inner])
     }
 }

@@ -26,11 +26,11 @@ pub type Tile = Vec<TileEntry>;
 
 /// The cuts of one physical dimension across memories.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Split {
+pub struct SplitConfig {
     /// The physical dimension; 0 is the majormost.
     pub dim: usize,
     /// The first index of each piece except the first, strictly increasing, above 0 and below the size.
-    pub cuts: Vec<i64>,
+    pub split_indices: Vec<i64>,
 }
 
 /// The layout of an array, as XLA writes it after the shape.
@@ -51,7 +51,7 @@ pub struct Layout {
     /// `S`: the memory space, 0 to 127; 0 is the device's main memory.
     pub memory_space: u8,
     /// `SC`: cuts across memories, at most one entry for each dimension.
-    pub splits: Vec<Split>,
+    pub splits: Vec<SplitConfig>,
     /// `M`: bytes of dynamic metadata before the data; default 0. Carried, not interpreted.
     pub metadata_prefix: i64,
 }
@@ -149,7 +149,7 @@ impl Layout {
             check_split(&self.splits[..i], split.dim as u64, sizes.len()).map_err(Error::new)?;
             let size = sizes[self.minor_to_major[sizes.len() - 1 - split.dim]];
             let mut previous = 0;
-            for &cut in &split.cuts {
+            for &cut in &split.split_indices {
                 check_cut(previous, cut, Some(size)).map_err(Error::new)?;
                 previous = cut;
             }
@@ -201,18 +201,18 @@ impl Layout {
                 None if cursor.peek() == Some(b'*') => "*",
                 None => return Err(cursor.expected("an attribute or `}`")),
             };
-            let Some(rank) = ATTRIBUTES.iter().position(|a| *a == name) else {
+            let Some(position) = ATTRIBUTES.iter().position(|a| *a == name) else {
                 let hint = instead(name, &ATTRIBUTES[1..]);
                 return Err(Error::at(at, format!("unknown attribute `{}`{hint}", excerpt(name))).unknown());
             };
-            if seen[rank] {
+            if seen[position] {
                 return Err(Error::at(at, format!("an attribute must appear once, found a second `{name}`")));
             }
-            if let Some(later) = seen.iter().skip(rank).position(|s| *s) {
-                let later = ATTRIBUTES[rank + later];
+            if let Some(later) = seen.iter().skip(position).position(|s| *s) {
+                let later = ATTRIBUTES[position + later];
                 return Err(Error::at(at, format!("`{name}` must come before `{later}`, found it after")));
             }
-            seen[rank] = true;
+            seen[position] = true;
             cursor.eat(name);
             if cursor.peek() != Some(b'(') {
                 return Err(cursor.expected(&format!("`(` after `{name}`")));
@@ -244,10 +244,10 @@ impl Layout {
         in_parentheses(cursor, "D", |cursor| {
             for dim in 0.. {
                 if dim == self.rank() {
-                    let rank = dimensions(self.rank());
+                    let rank_text = dimensions(self.rank());
                     return Err(Error::at(
                         cursor.at(),
-                        format!("`D` must have one level for each of the {rank}, found more"),
+                        format!("`D` must have one level for each of the {rank_text}, found more"),
                     ));
                 }
                 let at = cursor.at();
@@ -258,9 +258,9 @@ impl Layout {
                 }
                 if !cursor.eat(",") {
                     if dim + 1 < self.rank() {
-                        let rank = dimensions(self.rank());
+                        let rank_text = dimensions(self.rank());
                         let message = format!(
-                            "`D` must have one level for each of the {rank}, found {}",
+                            "`D` must have one level for each of the {rank_text}, found {}",
                             counted(dim + 1, "level")
                         );
                         return Err(if cursor.peek() == Some(b')') {
@@ -316,13 +316,13 @@ impl Layout {
                 let dim = dim as usize;
                 cursor.expect(":", "`:` between a dimension and its cuts")?;
                 let size = sizes.and_then(|sizes| sizes[self.minor_to_major[self.rank() - 1 - dim]]);
-                let mut cuts = Vec::new();
+                let mut split_indices = Vec::new();
                 loop {
                     let (cut, at) = value(cursor, "an index to cut at")?;
-                    check_cut(cuts.last().copied().unwrap_or(0), cut, size).map_err(|m| Error::at(at, m))?;
-                    cuts.push(cut);
+                    check_cut(split_indices.last().copied().unwrap_or(0), cut, size).map_err(|m| Error::at(at, m))?;
+                    split_indices.push(cut);
                     if !cursor.eat(",") {
-                        return Ok(Split { dim, cuts });
+                        return Ok(SplitConfig { dim, split_indices });
                     }
                 }
             })?;
@@ -406,7 +406,7 @@ fn check_tail(n: i64) -> Result<(), String> {
     if n > 0 { Ok(()) } else { Err(format!("the tail alignment must be at least 1, found {n}")) }
 }
 
-fn check_split(before: &[Split], dim: u64, rank: usize) -> Result<(), String> {
+fn check_split(before: &[SplitConfig], dim: u64, rank: usize) -> Result<(), String> {
     if dim >= rank as u64 {
         Err(format!("a physical dimension must be less than the rank, {rank}, found {dim}"))
     } else if before.iter().any(|s| s.dim as u64 == dim) {
@@ -482,7 +482,7 @@ impl fmt::Display for Layout {
         for (i, split) in self.splits.iter().enumerate() {
             attribute(f, if i == 0 { "SC" } else { "" })?;
             write!(f, "({}:", split.dim)?;
-            list(f, &split.cuts)?;
+            list(f, &split.split_indices)?;
             f.write_str(")")?;
         }
         if self.metadata_prefix != 0 {

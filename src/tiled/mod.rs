@@ -35,5 +35,5 @@ pub mod tiling;
 
 pub use expansion::{Expansion, StridedDim};
 pub use jax::jax;
-pub use layout::{Layout, Split, Tile, TileEntry};
+pub use layout::{Layout, SplitConfig, Tile, TileEntry};
 pub use tiling::Tiling;

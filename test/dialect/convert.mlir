@@ -67,10 +67,10 @@ func.func @unused(%t: tensor<3x5xf32>, %m: memref<3x5xf32>) {
   return
 }
 
-// Conversions in a circle, which nothing ever executes, come to an end.
-// CHECK-LABEL: func.func @circle
+// Conversions in a cycle, which nothing ever executes, come to an end.
+// CHECK-LABEL: func.func @cycle
 // CHECK: "test.use"
-func.func @circle() {
+func.func @cycle() {
   "test.graph"() ({
     %0 = layout.convert %2 : tensor<3x5xf32, #layout.tiled<{0,1}>> to tensor<3x5xf32>
     %1 = layout.convert %0 : tensor<3x5xf32> to tensor<3x5xf32, #tiled>

@@ -138,7 +138,7 @@ fn what_64_bits_do_not_hold_is_an_error() {
 #[test]
 fn a_layout_cut_across_memories_has_no_offsets() {
     let cut = expansion("s32[6]{0:T(128)S(1)SC(0:3)}");
-    assert!(cut.is_split());
+    assert!(cut.is_split_across_memories());
     let message = "the layout is cut across memories (`SC`): an offset needs the memory it is in";
     assert_eq!(cut.offset(&[0]).unwrap_err().message, message);
     assert_eq!(cut.index(0).unwrap_err().message, message);

@@ -247,6 +247,6 @@ fn what_is_no_graph_or_no_order_is_an_error() {
     assert_eq!(of(&[0, 1, 3]), "an order must have each of 3 tasks once, found task 3 again");
     assert_eq!(of(&[0, 1]), "an order must have 3 tasks, found 2");
     // A cyclic graph has no order.
-    let circle = TaskGraph::new(2, &[(0, 1), (1, 0)], vec![]).unwrap();
-    assert!(least_peak(&circle, &[0, 1], &mut MOST_STEPS.clone()).is_err());
+    let cycle = TaskGraph::new(2, &[(0, 1), (1, 0)], vec![]).unwrap();
+    assert!(least_peak(&cycle, &[0, 1], &mut MOST_STEPS.clone()).is_err());
 }

@@ -4,9 +4,9 @@
 mod sample;
 
 mod checker;
-mod contracts;
 mod device_memory;
 mod devices;
+mod fixed_layouts;
 mod invariance;
 mod plan;
 mod remaking;

@@ -3,7 +3,7 @@
 //! An arrow goes from a file to each file of its crate that it names by a path from `crate`, `super` or `self`. Five
 //! rules, checked for every crate of the workspace:
 //!
-//! 1. **Circles:** the imports of a crate's files have no cycle.
+//! 1. **Cycles:** the imports of a crate's files have no cycle.
 //! 2. **Rooms:** a room is a file or folder next to `lib.rs`. The documentation of `lib.rs` has a table with a row for
 //!    each room and, in its last column, the rooms that it may use. Rows are in order: a room uses only earlier ones.
 //!    So the table that people read is the checked list.
@@ -88,15 +88,15 @@ fn each_rule_can_be_broken() {
     );
     let up = "low imports high, which is not in the last column of its row";
     assert_eq!(found(&[("high", ""), ("low", "fn f() { crate::high::g() }")]), format!("{up}\nhigh does not use low"));
-    assert!(found(&[high, ("low", "use super::high;")]).contains("a circle: high, low"));
-    assert!(found(&[high, ("low", "rules! { a => crate::high::Three }")]).contains("a circle: high, low"));
+    assert!(found(&[high, ("low", "use super::high;")]).contains("a cycle: high, low"));
+    assert!(found(&[high, ("low", "rules! { a => crate::high::Three }")]).contains("a cycle: high, low"));
     assert_eq!(found(&[high, low, ("extra", "")]), "extra has no row in the table of lib.rs");
     let room = ("low", "mod inner; mod other; pub use inner::One;");
     let through = ("high", "use crate::low::One;");
     let inner = ("low::inner", "pub struct One;");
     assert_eq!(found(&[through, room, inner]), "");
     // An import through a face counts as an import of the defining file.
-    assert!(found(&[through, room, ("low::inner", "use crate::high;")]).contains("a circle: high, low/inner"));
+    assert!(found(&[through, room, ("low::inner", "use crate::high;")]).contains("a cycle: high, low/inner"));
     let message = "low/other imports One through low, where it is not defined";
     assert_eq!(found(&[through, room, inner, ("low::other", "use super::One;")]), message);
     // Through a third file.
@@ -134,7 +134,7 @@ fn read(folder: &Path, module: &mut Module, files: &mut BTreeMap<Module, String>
 /// The broken rules, a line each.
 fn check(files: &BTreeMap<Module, String>, has_rooms: bool) -> Vec<String> {
     let (arrows, mut wrong) = arrows(files);
-    wrong.extend(circles(&arrows).iter().map(|circle| format!("a circle: {}", circle.join(", "))));
+    wrong.extend(cycles(&arrows).iter().map(|cycle| format!("a cycle: {}", cycle.join(", "))));
     if has_rooms {
         wrong.extend(rooms(files, &arrows));
     }
@@ -279,14 +279,14 @@ fn reached<'a>(arrows: &Arrows<'a>, from: &Module) -> BTreeSet<&'a Module> {
 }
 
 /// The cycles: sets of modules that all reach each other.
-fn circles(arrows: &Arrows) -> BTreeSet<Vec<String>> {
+fn cycles(arrows: &Arrows) -> BTreeSet<Vec<String>> {
     let all: BTreeMap<&Module, BTreeSet<&Module>> =
         arrows.keys().map(|module| (*module, reached(arrows, module))).collect();
-    let on_circle = all.iter().filter(|(module, reached)| reached.contains(*module));
-    let circle = |(module, reached): (&&Module, &BTreeSet<&Module>)| {
+    let on_cycle = all.iter().filter(|(module, reached)| reached.contains(*module));
+    let cycle = |(module, reached): (&&Module, &BTreeSet<&Module>)| {
         reached.iter().filter(|other| all.get(*other).is_some_and(|r| r.contains(module))).map(|m| name(m)).collect()
     };
-    on_circle.map(circle).collect()
+    on_cycle.map(cycle).collect()
 }
 
 /// The names that a file uses and defines.

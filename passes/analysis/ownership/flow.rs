@@ -1,6 +1,6 @@
 //! The flow of buffers between operations: definitions, views, and values carried from block to block.
 
-use crate::buffers::operations::{IN_ORDER, SAME_BUFFER, UNREALIZED_CAST, VIEW, is};
+use crate::buffers::operations::{IN_ORDER, SAME_BUFFER, SLICE_OR_RESHAPE, UNREALIZED_CAST, is};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
 
@@ -24,7 +24,7 @@ pub fn made(op: Op) -> Option<Origin> {
         "memref.alloca" | "memref.get_global" => Some(Origin::Lent),
         "arith.select" | "memref.extract_strided_metadata" => Some(Origin::Shown),
         name if name.starts_with("scf.") && is(name, IN_ORDER) => Some(Origin::Carried),
-        name if is(name, SAME_BUFFER) || is(name, VIEW) => Some(Origin::Shown),
+        name if is(name, SAME_BUFFER) || is(name, SLICE_OR_RESHAPE) => Some(Origin::Shown),
         _ => None,
     }
 }

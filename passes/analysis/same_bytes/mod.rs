@@ -24,7 +24,7 @@ mod overwritten;
 
 use crate::analysis::aliases::{has_own_buffer, is_constant, only_reads, updated};
 use crate::buffers::index::constant_value;
-use crate::buffers::operations::{UNREALIZED_CAST, VIEW, is};
+use crate::buffers::operations::{SLICE_OR_RESHAPE, UNREALIZED_CAST, is};
 use crate::buffers::views::is_read_in_place;
 use correspondence::{Correspondence, StoredTensor};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -81,7 +81,7 @@ impl<'c> SameBytes<'c> {
     pub fn views_before(&mut self, op: Op<'c>, mut is_view: impl FnMut(Val<'c>) -> bool) -> Option<Vec<Op<'c>>> {
         let (mut found, mut at) = (Vec::new(), self.source(op)?);
         while is_view(at) {
-            let view = ir::defining_op(at).filter(|op| is(ir::name(*op), VIEW))?;
+            let view = ir::defining_op(at).filter(|op| is(ir::name(*op), SLICE_OR_RESHAPE))?;
             at = self.source(view)?;
             found.push(view);
         }

@@ -20,7 +20,7 @@ mod site;
 
 use crate::pass::diagnostic::{Diagnostic, Severity};
 use crate::pass::options::IndexingAnalysisOptions;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream::emit;
 use functions::Functions;
 use layout_dialect::{FEEDS, MACHINE, READS, element};
@@ -43,8 +43,8 @@ pub use pairs::{Pair, Pairs, values};
 pub(crate) use site::{SiteOperand, kept, reads, shape, site, slice, structured};
 
 /// Attaches the maps of each operation below the root, or reports them as remarks.
-pub(crate) fn run<'c>(step: StepInput<'c, IndexingAnalysisOptions>) -> StepResult<'c> {
-    let (root, report) = (step.root(), step.options.report);
+pub(crate) fn run<'c>(stage: StageInput<'c, IndexingAnalysisOptions>) -> StageResult<'c> {
+    let (root, report) = (stage.root(), stage.options.report);
     for (op, pairs) in below(root) {
         if report && let Some(said) = traffic(root, op) {
             emit(&said);

@@ -36,7 +36,7 @@ mod write;
 
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{PlanMachine, PlanOptions};
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use copies::PlannedCopies;
 use layout_dialect::MACHINE;
@@ -54,8 +54,8 @@ use walk::{PlanWalk, operations_of};
 use write::PlannedTypes;
 
 /// Chooses layouts for the tensors of a module; returns [`Next::Unchanged`] if there are no tensors to choose for.
-pub(crate) fn run<'c>(step: StepInput<'c, PlanOptions>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     let module = rewriter.root();
     if !ir::all_operations(module).into_iter().any(has_tensors) {
         return Ok(Next::Unchanged);

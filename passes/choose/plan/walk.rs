@@ -9,7 +9,7 @@
 use super::loops::{self, Computed};
 use super::steps::{ArrayId, StepKind, Steps, Want, says_layout, with_layout};
 use crate::analysis::execution_counts::ExecutionCounts;
-use crate::analysis::functions::{callee, free_functions, symbol, terminators};
+use crate::analysis::functions::{called_only_functions, callee, symbol, terminators};
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::choose::indexing_analysis::{SiteOperand, reads, site};
 use crate::pass::options::PlanEntry;
@@ -37,7 +37,7 @@ pub struct PlanWalk<'t, 'c> {
     target: &'t Target,
     runs: ExecutionCounts,
     /// The functions whose arguments and results have the layouts that are best inside.
-    free: HashMap<&'c str, Op<'c>>,
+    called_only: HashMap<&'c str, Op<'c>>,
     functions: HashMap<&'c str, Signature>,
     /// What the end of a block gives: the array that an operand becomes, by the key of the end.
     given: HashMap<usize, Vec<(usize, ArrayId)>>,
@@ -76,14 +76,14 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         target: &'t Target,
     ) -> Result<Steps<'c>, (Op<'c>, Error)> {
         let all = ir::all_operations(module);
-        let mut free = free_functions(&all);
-        free.retain(|_, function| !ir::has_branches(*function));
+        let mut called_only = called_only_functions(&all);
+        called_only.retain(|_, function| !ir::has_branches(*function));
         let mut walk = PlanWalk {
             steps: Steps { has_places: !target.machine().axes.is_empty(), ..Steps::default() },
             entry,
             target,
             runs: ExecutionCounts::of(&all),
-            free,
+            called_only,
             functions: HashMap::new(),
             given: HashMap::new(),
             called: all.iter().filter_map(|op| callee(*op)).collect(),
@@ -138,24 +138,24 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let (Some(name), Some((inputs, results))) = (symbol(op), types) else { return Ok(()) };
         let bodies = ir::blocks(op);
         let Some(entry) = bodies.first() else { return Ok(()) };
-        let free = self.free.get(name) == Some(&op);
+        let called_only = self.called_only.get(name) == Some(&op);
         let private = ir::attribute(op, "sym_visibility").and_then(ir::text) == Some("private");
         // The types of what is branched in or referred to stay, and those that the options do not give away.
-        let kept = !free && (private || bodies.len() != 1 || self.entry == PlanEntry::Fixed);
+        let kept = !called_only && (private || bodies.len() != 1 || self.entry == PlanEntry::Fixed);
         let mut signature = Signature::default();
         for (k, t) in inputs.iter().enumerate() {
-            let kind = if free { StepKind::Merge } else { StepKind::Argument(self.arguments) };
-            self.arguments += usize::from(!free);
-            let array = self.end(op, kind, *t, free, kept)?;
+            let kind = if called_only { StepKind::Merge } else { StepKind::Argument(self.arguments) };
+            self.arguments += usize::from(!called_only);
+            let array = self.end(op, kind, *t, called_only, kept)?;
             array.into_iter().for_each(|array| self.steps.place(ir::arguments(*entry)[k], array));
             signature.arguments.push(array);
         }
         let called = self.called.contains(name);
         for t in results {
-            let kind = if free || called { StepKind::Merge } else { StepKind::Result(self.results) };
-            self.results += usize::from(!free && !called);
-            let array = self.end(op, kind, t, free, kept)?;
-            self.ends.extend(array.filter(|_| !free && called).map(|array| (op, array)));
+            let kind = if called_only || called { StepKind::Merge } else { StepKind::Result(self.results) };
+            self.results += usize::from(!called_only && !called);
+            let array = self.end(op, kind, t, called_only, kept)?;
+            self.ends.extend(array.filter(|_| !called_only && called).map(|array| (op, array)));
             signature.results.push(array);
         }
         self.functions.insert(name, signature);
@@ -168,11 +168,11 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         op: Op<'c>,
         kind: StepKind,
         mut t: Type<'c>,
-        free: bool,
+        called_only: bool,
         kept: bool,
     ) -> Result<Option<ArrayId>, Error> {
         let Some(mut array) = self.steps.array_of(t) else { return Ok(None) };
-        let by_machine = !free && !kept && !says_layout(t) && self.entry == PlanEntry::Machine;
+        let by_machine = !called_only && !kept && !says_layout(t) && self.entry == PlanEntry::Machine;
         if by_machine {
             array.layout = self.target.default_layout(array.element, &array.sizes().unwrap_or_default())?;
             t = with_layout(Builder::before(op).context(), t, &array.layout)?;

@@ -164,8 +164,8 @@ impl<'c> Classes<'c> {
         {
             return None;
         }
-        let rank = |class: &Class| (class.fixed, said(class), class.bytes);
-        let (better, worse) = if rank(first) >= rank(second) { (a, b) } else { (b, a) };
+        let priority = |class: &Class| (class.fixed, said(class), class.bytes);
+        let (better, worse) = if priority(first) >= priority(second) { (a, b) } else { (b, a) };
         let is_last = self.classes[better].fixed || said(&self.classes[better]) != said(&self.classes[worse]);
         // A layout that is not fixed may be replaced by one that specifies as much.
         let ways = if is_last { vec![(better, worse)] } else { vec![(better, worse), (worse, better)] };

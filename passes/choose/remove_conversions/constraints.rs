@@ -7,8 +7,8 @@
 
 use super::PLANNED;
 use super::classes::{Classes, Space};
-use crate::analysis::functions::{callee, ends, free_functions, symbol, terminators};
-use crate::buffers::operations::{ELEMENTWISE, VIEW, is};
+use crate::analysis::functions::{called_only_functions, callee, ends, symbol, terminators};
+use crate::buffers::operations::{ELEMENTWISE, SLICE_OR_RESHAPE, is};
 use crate::buffers::views::is_read_in_place;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, ValueLike};
@@ -26,7 +26,7 @@ pub struct Constraints<'c> {
 struct Walk<'c> {
     classes: Classes<'c>,
     /// Functions by name, whose argument and result layouts are chosen by their bodies.
-    free: HashMap<&'c str, Op<'c>>,
+    called_only: HashMap<&'c str, Op<'c>>,
     /// Whether each view is only read.
     read_in_place: HashMap<usize, bool>,
 }
@@ -34,9 +34,9 @@ struct Walk<'c> {
 impl<'c> Constraints<'c> {
     /// The constraints of the operations of a module, each after its parent.
     pub fn of(classes: Classes<'c>, operations: &[Op<'c>]) -> Self {
-        let free = free_functions(operations);
-        let functions = free.values().copied().collect();
-        let mut walk = Walk { classes, free, read_in_place: HashMap::new() };
+        let called_only = called_only_functions(operations);
+        let functions = called_only.values().copied().collect();
+        let mut walk = Walk { classes, called_only, read_in_place: HashMap::new() };
         for op in operations {
             walk.visit(*op);
         }
@@ -77,7 +77,7 @@ impl<'c> Walk<'c> {
             }
             "scf.for" => self.for_loop(op, &operands[3..], &results),
             "scf.while" => self.while_loop(op, &operands, &results),
-            name if is(name, VIEW) => self.view(operands[0], results[0]),
+            name if is(name, SLICE_OR_RESHAPE) => self.view(operands[0], results[0]),
             name if is(name, ELEMENTWISE) => self.all_same(operands.into_iter().chain(results)),
             _ if ir::indexing_maps(op).is_some() => {
                 // The updated operands come last, one for each result.
@@ -111,9 +111,9 @@ impl<'c> Walk<'c> {
     }
 
     fn function(&mut self, op: Op<'c>) {
-        let free = symbol(op).and_then(|name| self.free.get(name)) == Some(&op);
+        let called_only = symbol(op).and_then(|name| self.called_only.get(name)) == Some(&op);
         let mut returned = ends(op).map(ir::operands);
-        if !free {
+        if !called_only {
             ir::blocks(op)
                 .first()
                 .map(|b: &BlockRef<'c, 'c>| ir::arguments(*b))
@@ -127,7 +127,9 @@ impl<'c> Walk<'c> {
     }
 
     fn call(&mut self, op: Op<'c>, operands: &[Val<'c>], results: &[Val<'c>]) {
-        let Some(callee) = callee(op).and_then(|name| self.free.get(name)).copied() else { return self.fix_all(op) };
+        let Some(callee) = callee(op).and_then(|name| self.called_only.get(name)).copied() else {
+            return self.fix_all(op);
+        };
         if let (Some(entry), Some(end)) = (ir::blocks(callee).first(), ends(callee).next()) {
             self.pairs(operands, &ir::arguments(*entry));
             self.pairs(results, &ir::operands(end));

@@ -32,7 +32,7 @@ use crate::analysis::functions::set_function_type;
 use crate::buffers::spread::Axes;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::RemoveConversionsOptions;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use classes::{Classes, bytes};
 use constraints::Constraints;
@@ -46,8 +46,8 @@ pub use place::erase_dead;
 pub const PLANNED: &str = "planned";
 
 /// Removes the conversions of a module without need.
-pub(crate) fn run<'c>(step: StepInput<'c, RemoveConversionsOptions>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, RemoveConversionsOptions>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     let module = rewriter.root();
     let before = Moved::of(module);
     if before.conversions > 0 {

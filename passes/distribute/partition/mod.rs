@@ -39,7 +39,7 @@ mod write;
 
 use crate::choose::remove_conversions::erase_dead;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use choice::ITERATIONS_OF_A_BYTE;
 use grid::{Grid, PROCESS};
 use layout_dialect::MACHINE;
@@ -58,8 +58,8 @@ const GRID: &str = "processes";
 ///
 /// # Errors
 /// Operations that cannot be partitioned; then the module is unchanged.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     let module = rewriter.root();
     let at = |op: Op<'c>, message: String| vec![Diagnostic::error(ir::location(op), message)];
     let machine = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);

@@ -28,7 +28,7 @@ pub mod reduction;
 mod tensors;
 
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use collectives::{Kind, MessageStep};
 use entry::Process;
 pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
@@ -45,8 +45,8 @@ const BEFORE: [&str; 4] = ["shard.shard", "shard.sharding", "shard.get_sharding"
 /// # Errors
 /// An operation of `shard` that cannot be lowered, dynamic or indivisible sizes, and grids with different
 /// numbers of processes. The module is then unchanged.
-pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
-    let rewriter = step.rewriter;
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let rewriter = stage.rewriter;
     let module = rewriter.root();
     let all = ir::all_operations(module);
     let all: Vec<Op<'c>> = all.into_iter().filter(|op| ir::name(*op).starts_with("shard.")).collect();

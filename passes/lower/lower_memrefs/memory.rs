@@ -8,7 +8,7 @@ use crate::buffers::element_encoding::ElementEncoding;
 use crate::buffers::index::{IndexVars, constant_value, indices};
 use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::buffers::maps::one_to_one;
-use crate::kernel::access::is_view;
+use crate::kernel::access::is_slice_of_pending;
 use crate::kernel::transfers;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
@@ -378,7 +378,7 @@ impl<'c> Lowering<'c> {
 
     /// Checks that an operation with only new types takes no part of a buffer.
     pub(super) fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
-        match operands.iter().any(|v| is_view(*v)) {
+        match operands.iter().any(|v| is_slice_of_pending(*v)) {
             false => Ok(()),
             true => Err("expected a whole tiled buffer, found a slice or reshape of one".into()),
         }

@@ -34,13 +34,13 @@ mod types;
 use crate::analysis::ownership;
 use crate::analysis::same_bytes::MARK;
 use crate::buffers::globals;
-use crate::buffers::operations::{FORWARDS, STRIDED, UNREALIZED_CAST, VIEW, is, is_approximable};
+use crate::buffers::operations::{FORWARDS, SLICE_OR_RESHAPE, STRIDED, UNREALIZED_CAST, is, is_approximable};
 use crate::buffers::parts::row_major;
 use crate::buffers::type_converter::TypeConverter;
-use crate::kernel::access::is_view;
+use crate::kernel::access::is_slice_of_pending;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{Options, Target};
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::Type;
@@ -48,8 +48,8 @@ use melior::ir::operation::OperationMutLike;
 use state::Lowering;
 
 /// Lowers all tiled memrefs of a module. On failure reports the reasons and changes nothing.
-pub(crate) fn run<'c>(step: StepInput<'c, Options>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, Options>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
     let root = rewriter.copy(module);
@@ -168,7 +168,7 @@ impl<'c> Lowering<'c> {
             "memref.copy" => self.nest(b, op),
             "layout.convert" => self.convert(b, op),
             name if name.starts_with("vector.") || name.starts_with("affine.vector_") => self.transfer(b, op),
-            name if is(name, VIEW) && is_view(ir::result(op, 0)) => {
+            name if is(name, SLICE_OR_RESHAPE) && is_slice_of_pending(ir::result(op, 0)) => {
                 let access = self.buffers.access(ir::result(op, 0))?;
                 self.buffers.views.insert(ir::key(ir::result(op, 0)), access);
                 self.views.push(op);

@@ -202,9 +202,9 @@ impl<'c> Lowering<'c> {
         if !places::outputs_cover_places(nest) {
             return None;
         }
-        let contracted = places::contraction(nest);
+        let reduced_over_places = places::contraction(nest);
         let combiner = Combiner::of(body).filter(|combiner| combiner.reorders(&self.options))?;
-        if contracted.is_empty() {
+        if reduced_over_places.is_empty() {
             return None;
         }
         // Partial sums may overflow although the whole does not.
@@ -221,9 +221,10 @@ impl<'c> Lowering<'c> {
         let identity = (0..sizes.len()).map(Expr::Var).collect();
         let whole = Operand::new(partial.access.clone(), identity);
         let neutral = b.constant(combiner.neutral);
-        let fill = Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new(), repeats: true };
+        let fill =
+            Nest { extents: sizes, operands: vec![whole], outputs: 1, reduced_over_places: Vec::new(), repeats: true };
         kernel::emit(&fill, b, |inner| inner.store(0, neutral));
-        nest.contracted = contracted;
+        nest.reduced_over_places = reduced_over_places;
         let output = std::mem::replace(nest.operands.last_mut()?, partial);
         Some((combiner, output))
     }
@@ -265,7 +266,7 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     let mut extents = output.access.sizes.clone();
     let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
     let mut across: Vec<(usize, usize)> = Vec::new();
-    for part in &nest.contracted {
+    for part in &nest.reduced_over_places {
         if !across.iter().any(|known| known.0 == part.axis) {
             across.push((part.axis, extents.len()));
             extents.push(Size::Static(spread_buffer.places[part.axis]));
@@ -273,7 +274,7 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     }
     let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
     let operands = vec![partial, Operand::new(output.access, identity)];
-    let sums = Nest { extents, operands, outputs: 1, contracted: Vec::new(), repeats: true };
+    let sums = Nest { extents, operands, outputs: 1, reduced_over_places: Vec::new(), repeats: true };
     kernel::emit(&sums, b, |inner| {
         let operands = [inner.load(1), inner.load(0)];
         let kept = b.attributes_of(combiner.op);

@@ -124,7 +124,7 @@ impl<'c> Fill<'c> {
             let logical = (0..whole.len()).map(|k| Expr::Var(k) + start(k)).collect();
             let access = Access { sizes: sizes.clone(), logical, ..self.access.clone() };
             let operands = vec![Operand::new(access, (0..whole.len()).map(Expr::Var).collect())];
-            Nest { extents: sizes, operands, outputs: 1, contracted: Vec::new(), repeats: true }
+            Nest { extents: sizes, operands, outputs: 1, reduced_over_places: Vec::new(), repeats: true }
         };
         ragged.map(nest).collect()
     }

@@ -3,10 +3,10 @@
 use super::padding_state::PaddingState;
 use super::types::{Types, lower_type, tiled_layout};
 use crate::buffers::lowered::LoweredMemRef;
-use crate::buffers::operations::{VIEW, is};
+use crate::buffers::operations::{SLICE_OR_RESHAPE, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
-use crate::kernel::access::{Buffers, is_view};
+use crate::kernel::access::{Buffers, is_slice_of_pending};
 use crate::kernel::fusion::Fusion;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Options;
@@ -83,14 +83,14 @@ impl<'c> Lowering<'c> {
                     continue;
                 }
                 found = true;
-                if is_view(value) {
+                if is_slice_of_pending(value) {
                     continue;
                 }
                 if let Some(lowered) = self.lowered(t, location) {
                     self.buffers.lowered.insert(ir::key(value), lowered);
                 }
             }
-            if is(ir::name(*op), VIEW) && is_view(ir::result(*op, 0)) {
+            if is(ir::name(*op), SLICE_OR_RESHAPE) && is_slice_of_pending(ir::result(*op, 0)) {
                 continue;
             }
             if ir::name(*op) == "memref.global" {

@@ -24,10 +24,10 @@ mod planned;
 mod signature;
 mod webs;
 
-use crate::analysis::functions::{callee, free_functions, symbol};
+use crate::analysis::functions::{called_only_functions, callee, symbol};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{Arena, PlanMemoryOptions};
-use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use arena::Arenas;
 use layout_ir::{self as ir, Op, Rewriter};
@@ -39,8 +39,8 @@ use std::collections::{HashMap, HashSet};
 ///
 /// # Errors
 /// A function of the module with the name of a needed one.
-pub(crate) fn run<'c>(step: StepInput<'c, PlanMemoryOptions>) -> StepResult<'c> {
-    let StepInput { rewriter, options, .. } = step;
+pub(crate) fn run<'c>(stage: StageInput<'c, PlanMemoryOptions>) -> StageResult<'c> {
+    let StageInput { rewriter, options, .. } = stage;
     if options.arena == Arena::None {
         return Ok(Next::Unchanged);
     }
@@ -68,14 +68,15 @@ fn plan_in<'c>(
     arenas: &mut Option<Arenas<'c>>,
 ) -> Result<bool, Vec<Diagnostic<'c>>> {
     let operations = ir::all_operations(rewriter.root());
-    let free = free_functions(&operations);
+    let called_only = called_only_functions(&operations);
     let mut signatures = HashMap::new();
     let mut all = Vec::new();
     for (function, calls_itself) in callees_first(&operations) {
-        let given = !calls_itself && symbol(function).is_some_and(|name| free.contains_key(name));
+        let given = !calls_itself && symbol(function).is_some_and(|name| called_only.contains_key(name));
         let planned = ArenaPlan::of(function, &signatures, memory, given);
         if given {
-            signatures.insert(symbol(function).expect("a free function has a name"), planned.signature());
+            signatures
+                .insert(symbol(function).expect("a function that is only called has a name"), planned.signature());
         }
         all.push((function, planned, given));
     }

@@ -10,7 +10,7 @@ use crate::hlo::infer;
 use crate::hlo::raw::{RawAttribute, RawInstruction};
 use crate::hlo::read::left_out;
 use crate::hlo::shapes::{alike, array, plain};
-use crate::hlo::words::{number, numbers};
+use crate::hlo::tokens::{number, numbers};
 use crate::operations::operation::Operation;
 use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::shape::{Array, Shape};

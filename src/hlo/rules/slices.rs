@@ -2,7 +2,7 @@
 
 use super::site::{Found, Site, Types};
 use crate::hlo::shapes::{finest, scalar};
-use crate::hlo::words::number;
+use crate::hlo::tokens::number;
 use crate::operations::operation::{Gather, Operation};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error};

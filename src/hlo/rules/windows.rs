@@ -2,7 +2,7 @@
 
 use super::site::{Found, Site, Types};
 use crate::hlo::shapes::finest;
-use crate::hlo::words::number;
+use crate::hlo::tokens::number;
 use crate::operations::operation::{Convolution, Operation, WindowDim};
 use crate::text::{Cursor, Error, did_you_mean, excerpt, length};
 

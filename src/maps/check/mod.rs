@@ -15,7 +15,7 @@
 //! *Premises.* The premises of a step ([`Using`]) follow from what it changes. Each step keeps the set of points, so
 //! intervals and equations that hold once hold on. But an equation that helps to replace a constraint must not itself
 //! depend on that constraint: `d0 in [0, 3]` simplifies `d0 mod 8` to `d0`, and dropping `d0 in [0, 3]` because of it
-//! would be a circle. So there is one table of equations for each set of premises, and all tables but that of the plain
+//! would be circular. So there is one table of equations for each set of premises, and all tables but that of the plain
 //! intervals are dropped when a constraint changes.
 //!
 //! *Proofs.* The files are `linear` (sums of atoms, bounds, congruences), `premises` (values, bounds and residues at

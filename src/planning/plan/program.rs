@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::limits;
-use tensor_layout::operations::facts::{Facts, LayoutContract};
+use tensor_layout::operations::facts::{Facts, FixedLayouts};
 use tensor_layout::operations::graph::{Graph, Node, Value};
 use tensor_layout::operations::operation::{Operation, Start};
 use tensor_layout::operations::shape::{Array, Shape, count, firsts, leaves};
@@ -80,8 +80,8 @@ pub struct Program<'a> {
     pub made: Vec<Made<'a>>,
     /// See [`Facts::carried`].
     pub carried: BTreeMap<usize, (usize, usize)>,
-    /// See [`Facts::contracts`].
-    pub contracts: BTreeMap<(usize, usize), LayoutContract>,
+    /// See [`Facts::fixed_layouts`].
+    pub fixed_layouts: BTreeMap<(usize, usize), FixedLayouts>,
     /// The nodes of graphs that say whether a loop goes on, or which branch runs.
     pub deciding: BTreeSet<(usize, usize)>,
 }
@@ -137,8 +137,8 @@ impl<'a> Program<'a> {
         let graph = graphs.get(entry).ok_or_else(|| {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
         })?;
-        let (carried, contracts) = (facts.carried.clone(), facts.contracts.clone());
-        let program = Program { carried, contracts, ..Program::default() };
+        let (carried, fixed_layouts) = (facts.carried.clone(), facts.fixed_layouts.clone());
+        let program = Program { carried, fixed_layouts, ..Program::default() };
         let mut builder = Inlining { graphs, facts, program, frames: Vec::new(), parts: HashMap::new() };
         let mut arguments = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
@@ -198,9 +198,9 @@ impl<'a> Program<'a> {
     }
 
     /// The layouts that an instance keeps. A result of the program is taken as its owner says, not as it is made.
-    pub fn contract(&self, instance: &Instance) -> Option<&LayoutContract> {
+    pub fn fixed_layouts(&self, instance: &Instance) -> Option<&FixedLayouts> {
         let keeps = !matches!(instance.doing, Doing::Result(_));
-        self.contracts.get(&instance.node).filter(|_| keeps)
+        self.fixed_layouts.get(&instance.node).filter(|_| keeps)
     }
 
     /// The loop that an instance is, if it is a product that no matrix unit helps.
@@ -488,7 +488,7 @@ impl<'a> Inlining<'a, '_> {
         at: (usize, usize),
         times: i64,
     ) -> Result<Vec<usize>, Error> {
-        if self.facts.contracts.get(&at).is_some_and(|contract| !contract.operands.is_empty()) {
+        if self.facts.fixed_layouts.get(&at).is_some_and(|fixed| !fixed.operands.is_empty()) {
             // What is sent goes on to the receiver as well.
             self.push(Doing::Opaque, at, all.to_vec(), &[], times)?;
         }

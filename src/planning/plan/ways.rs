@@ -229,10 +229,10 @@ impl Maker<'_, '_> {
     /// The ways of an instance.
     fn ways(&mut self, instance: &Instance) -> Result<ListedWays, Error> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
-        let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
+        let given_to = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
-        let contract = self.program.contract(instance);
-        let all = contract.is_some_and(|contract| contract.results);
+        let fixed = self.program.fixed_layouts(instance);
+        let all = fixed.is_some_and(|fixed| fixed.results);
         let kept = |made: &usize| (all || self.program.made[*made].fixed).then(|| self.given[*made]);
         let kept: Vec<Option<LayoutId>> = instance.results.iter().map(kept).collect();
         let taken = self.taken(instance, &from);
@@ -244,7 +244,7 @@ impl Maker<'_, '_> {
             doing => doing == Doing::Opaque,
         };
         if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
-            given = [fixed(&instance.operands), fixed(&instance.results)].concat();
+            given = [given_to(&instance.operands), given_to(&instance.results)].concat();
         }
         let mut part = match instance.doing {
             Doing::Operation(operation) => format!("{operation:?}"),
@@ -254,8 +254,8 @@ impl Maker<'_, '_> {
             Doing::Opaque => "opaque".to_string(),
             Doing::Result(_) => "result".to_string(),
         };
-        if has_kept || contract.is_some() {
-            part += &format!(" {kept:?} {contract:?}");
+        if has_kept || fixed.is_some() {
+            part += &format!(" {kept:?} {fixed:?}");
         }
         let key = (part, from, to, given);
         if let Some(known) = self.known.get(&key) {
@@ -278,13 +278,13 @@ impl Maker<'_, '_> {
         Ok(listed)
     }
 
-    /// The layouts in which a contract has the operands of an instance.
+    /// The fixed layouts of the operands of an instance.
     fn taken(&mut self, instance: &Instance, from: &[usize]) -> Vec<Option<LayoutId>> {
         // Those of a merge are the arrays of its node, but not in their order.
-        let contract = self.program.contract(instance).filter(|_| instance.doing != Doing::Merge);
-        let Some(contract) = contract else { return Vec::new() };
+        let fixed = self.program.fixed_layouts(instance).filter(|_| instance.doing != Doing::Merge);
+        let Some(fixed) = fixed else { return Vec::new() };
         let mut taken = Vec::new();
-        for (class, layout) in from.iter().zip(&contract.operands) {
+        for (class, layout) in from.iter().zip(&fixed.operands) {
             taken.push(layout.as_ref().and_then(|layout| self.classes.given(*class, layout)));
         }
         taken
@@ -522,7 +522,7 @@ impl Maker<'_, '_> {
     /// The ways of an operation of which only its owner knows what it does, and which agrees to any layouts: operands are
     /// taken as they are, but for those in whose places results are, and results are made in any.
     fn open(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Way> {
-        let contract = self.program.contract(instance);
+        let fixed = self.program.fixed_layouts(instance);
         let mut ways = vec![Way::new(vec![None; from.len()], Vec::new())];
         let lists: Vec<usize> = to.iter().map(|class| self.classes.all[*class].layouts.len()).collect();
         // As many of each, so that all together are few.
@@ -530,7 +530,7 @@ impl Maker<'_, '_> {
         let most = (1..=MOST_OPEN).rev().find(|most| fits(most).is_some_and(|all| all <= MOST_OPEN)).unwrap_or(1);
         for (result, own) in lists.into_iter().enumerate() {
             let leaf = self.program.made[instance.results[result]].leaf;
-            let aliases = contract.map_or(&[][..], |contract| &contract.aliases);
+            let aliases = fixed.map_or(&[][..], |fixed| &fixed.aliases);
             let alias = aliases.iter().find(|(made, _)| *made == leaf).map(|(_, operand)| *operand);
             let alias = alias.filter(|operand| from.get(*operand) == Some(&to[result]));
             let with = |way: &Way, id: usize| {

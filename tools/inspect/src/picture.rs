@@ -22,7 +22,7 @@ pub const SLICES: i64 = 4;
 /// Draws the offsets; empty where there are no elements or no offsets.
 pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
     let sizes = expansion.logical_sizes();
-    if expansion.is_split() || sizes.contains(&0) {
+    if expansion.is_split_across_memories() || sizes.contains(&0) {
         return String::new();
     }
     let mut out = String::new();

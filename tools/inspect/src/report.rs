@@ -87,7 +87,7 @@ fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
     let elements = |n: i64, bytes: i64| format!("{}, {}", counted(n, "element"), counted(bytes, "byte"));
     line("logical", elements(expansion.logical_elements()?, logical));
     line("padded", elements(expansion.allocated_elements(), padded));
-    if expansion.is_split() {
+    if expansion.is_split_across_memories() {
         line("waste", "counted in no piece: the layout is cut across memories, padded is the largest".to_string());
     } else {
         let percent = if padded == 0 { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
@@ -96,7 +96,7 @@ fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
     line("expanded", format!("{:?}", expansion.sizes()));
     line("strides", format!("{:?}", expansion.strides()));
     line("space", space(array.layout.memory_space));
-    if !expansion.is_split() {
+    if !expansion.is_split_across_memories() {
         let (map, offset_map) = maps::texts(&expansion);
         line("map", map);
         line("offset", offset_map);

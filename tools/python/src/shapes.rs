@@ -189,7 +189,7 @@ impl Shape {
     /// (3202,)
     fn map(&self) -> PyResult<IndexingMap> {
         let expansion = self.expansion()?;
-        if expansion.is_split() {
+        if expansion.is_split_across_memories() {
             return Err(
                 self.wrong(Error::new("the layout is cut across memories (`SC`): an offset needs the memory it is in"))
             );

@@ -21,7 +21,7 @@ pub struct Builder<'a> {
     pub collectives: Collectives,
     pub w: Writer<'a>,
     /// The names of zero arrays that only a device uses, by their types.
-    unused: HashMap<String, String>,
+    device_only: HashMap<String, String>,
 }
 
 /// An operand of `linalg.generic`.
@@ -58,17 +58,17 @@ pub struct Generic {
 
 impl<'a> Builder<'a> {
     pub fn new(module: &'a Module, collectives: Collectives, declared: &'a mut Declarations) -> Builder<'a> {
-        Builder { module, collectives, w: Writer::new(declared), unused: HashMap::new() }
+        Builder { module, collectives, w: Writer::new(declared), device_only: HashMap::new() }
     }
 
     /// The value of an array that only a device uses: zeros, written once in a function.
-    pub fn unused(&mut self, t: &Tensor) -> Tensor {
-        if let Some(name) = self.unused.get(&t.ty) {
+    pub fn device_only(&mut self, t: &Tensor) -> Tensor {
+        if let Some(name) = self.device_only.get(&t.ty) {
             return Tensor { name: name.clone(), ..t.clone() };
         }
         let zero = self.zero(t);
         let filled = self.filled(t, &zero);
-        self.unused.insert(t.ty.clone(), filled.name.clone());
+        self.device_only.insert(t.ty.clone(), filled.name.clone());
         filled
     }
 
@@ -170,7 +170,7 @@ impl<'a> Builder<'a> {
     }
 
     /// An element of a tensor of rank 1, as a tensor of rank 0.
-    pub fn entry(&mut self, t: &Tensor, k: usize) -> Tensor {
+    pub fn element_as_tensor(&mut self, t: &Tensor, k: usize) -> Tensor {
         let at = self.w.index(k as i64);
         let value = self.w.op(&format!("tensor.extract {}[{at}] : {}", t.name, t.ty));
         let to = Tensor { name: String::new(), sizes: Vec::new(), ty: plain(&[], &t.element_text), ..t.clone() };
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A block of a tensor, without an encoding.
-    pub fn cut(&mut self, t: &Tensor, offsets: &[String], sizes: &[i64], strides: &[i64]) -> Tensor {
+    pub fn extract_slice(&mut self, t: &Tensor, offsets: &[String], sizes: &[i64], strides: &[i64]) -> Tensor {
         let source = self.without_encoding(t);
         let to = Tensor { sizes: sizes.to_vec(), ..source.clone() };
         let text = format!(

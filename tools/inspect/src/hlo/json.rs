@@ -1,7 +1,7 @@
 //! The instructions as JSON, one object a line, for programs.
 
 use super::rows::{Access, Entry, Program, Row, RunTime};
-use super::summary::{Kind, Provenance, Sizes, origin};
+use super::summary::{Kind, Provenance, Sizes, provenance};
 use layout_console::Stop;
 use layout_plan::memory::{Footprint, Shift, relayout};
 use schemars::JsonSchema;
@@ -135,7 +135,7 @@ pub fn each(
             bytes: Footprint::of_all(&instruction.shape)?.map(Sizes::from),
             space: leaves(&instruction.shape).first().map(|array| array.layout.memory_space),
             kind: program.kinds.as_ref().and_then(|kinds| kinds[c][k]),
-            origin: origin(&instruction.source),
+            origin: provenance(&instruction.source),
             relayout: relayout(computation, instruction)?.map(|moved| match moved.shift {
                 Shift::Layout => "layout",
                 Shift::Space { .. } => "space",

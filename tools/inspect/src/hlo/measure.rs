@@ -1,8 +1,8 @@
 //! Measures and ranks the memory report of a module.
 
 use super::summary::{
-    Best, Bytes, Kind, Live, Memory, Move, OrderAnswer, Origin, Peak, Provenance, Summary, Tensor, Transfers, origin,
-    space_name,
+    Best, Bytes, Kind, Live, Memory, Move, OrderAnswer, Origin, Peak, Provenance, Summary, Tensor, Transfers,
+    provenance, space_name,
 };
 use crate::schedule::{OrderPeaks, ScheduleOption};
 use layout_plan::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
@@ -78,7 +78,7 @@ impl<'m> Report<'m> {
             outputs: of_main(|memory| memory.outputs),
             temporaries: main.map_or(0, |memory| memory.temporaries),
             peak: main.map_or_else(|| self.peak(0), |memory| memory.peak.clone()),
-            padding: of_main(|memory| memory.padding),
+            live_at_peak: of_main(|memory| memory.live_at_peak),
             worst: worst(owned, self.target, top),
             spaces,
             relayouts,
@@ -91,10 +91,10 @@ impl<'m> Report<'m> {
 
     fn memory(&self, space: u8) -> Result<Memory, Error> {
         let own = &self.used.spaces[&space];
-        let mut padding = own.arguments.plus(own.outputs)?.plus(own.constants)?;
+        let mut live_at_peak = own.arguments.plus(own.outputs)?.plus(own.constants)?;
         for moment in self.used.peak(self.module, space) {
             for buffer in self.used.live_at(&moment, space) {
-                padding = padding.plus(buffer.footprint)?;
+                live_at_peak = live_at_peak.plus(buffer.footprint)?;
             }
         }
         Ok(Memory {
@@ -112,7 +112,7 @@ impl<'m> Report<'m> {
                 .as_ref()
                 .and_then(|peaks| peaks.get(&space))
                 .map(|[file, bound]| OrderAnswer { file: *file, bound: *bound }),
-            padding: padding.into(),
+            live_at_peak: live_at_peak.into(),
         })
     }
 
@@ -183,7 +183,7 @@ impl<'m> Report<'m> {
             instruction: running.name.clone(),
             position: moments[0].instruction,
             inside: moments[1..].iter().map(inside).collect(),
-            origin: origin(&running.source),
+            origin: provenance(&running.source),
             live: live.iter().take(NAMED).map(named).collect(),
         }
     }
@@ -270,7 +270,7 @@ impl<'m> Report<'m> {
             producer: named(made),
             users: users.iter().take(NAMED).map(|k| named(*k)).collect(),
             remedy,
-            origin: origin(&instruction.source),
+            origin: provenance(&instruction.source),
         }
     }
 
@@ -290,7 +290,7 @@ impl<'m> Report<'m> {
                 Role::Result => Some(buffer.footprint.padded),
                 _ => live.get(&buffer.place).copied(),
             };
-            let Provenance { source, op_name } = origin(&buffer.instruction.source);
+            let Provenance { source, op_name } = provenance(&buffer.instruction.source);
             for (of, name) in all.iter_mut().zip([source, op_name]) {
                 let sum = of.entry(name.unwrap_or_else(|| "unknown".to_string())).or_default();
                 sum.0 = sum.0.saturating_add(at_peak.unwrap_or(0));
@@ -329,7 +329,7 @@ fn told(buffer: &Owned, target: &Target) -> Tensor {
         lanes: used.map(|used| pair(used.lanes)),
         sublanes: used.and_then(|used| used.sublanes).map(pair),
         best: best(buffer.array, buffer.footprint, target),
-        origin: origin(&buffer.instruction.source),
+        origin: provenance(&buffer.instruction.source),
     }
 }
 

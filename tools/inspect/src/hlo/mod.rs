@@ -159,7 +159,7 @@ fn one(
     // An entry below the top of one report may be in the top of the other: a difference needs all.
     let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
     let summary = report.summary(top).map_err(in_text)?;
-    let over = most.and_then(|most| over(file, &report, summary.padding, most));
+    let over = most.and_then(|most| over(file, &report, summary.live_at_peak, most));
     Ok((summary, over))
 }
 
@@ -187,7 +187,7 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     // The page says, too, why there is no plan.
     let without = unplanned.as_ref().map(|why| why.message.clone());
     write(page, &page::page(&module, &report, &options.machine, top, (plan, without)).map_err(in_text)?)?;
-    let padding = most.map(|most| Ok((most, report.summary(0)?.padding))).transpose().map_err(in_text)?;
+    let padding = most.map(|most| Ok((most, report.summary(0)?.live_at_peak))).transpose().map_err(in_text)?;
     let over = padding.and_then(|(most, padding)| over(file, &report, padding, most));
     let unplanned = unplanned.map(|why| complaint(file, &text, why));
     Complaint::together(unplanned.into_iter().chain(over).collect()).map_or(Ok(()), Err)

@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
 use tensor_layout::expr::{Expr, Named};
-use tensor_layout::hlo::{Computation, Instruction, KnownValues, Module};
+use tensor_layout::hlo::{AffineValues, Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::{Array, Graph, Node, Shape, Value, count, leaves};
@@ -32,7 +32,7 @@ pub struct Program {
     pub module: Module,
     graphs: Vec<Graph>,
     /// The known integer values, by computation and instruction.
-    known: Vec<Vec<Option<KnownValues>>>,
+    known: Vec<Vec<Option<AffineValues>>>,
     flows: Flows,
     /// A cache of accesses, by the text of the operation and its shapes.
     remembered: HashMap<String, Rc<Found>>,
@@ -115,7 +115,7 @@ impl Program {
     pub fn new(text: &str, tile: Option<Vec<i64>>) -> Result<Program, Vec<Error>> {
         let module = Module::parse(text)?;
         let graphs = module.graphs();
-        let known = module.computations.iter().map(Computation::known).collect();
+        let known = module.computations.iter().map(Computation::affine_constants).collect();
         let kinds = kinds(&module);
         Ok(Program { module, graphs, known, flows: Flows::default(), remembered: HashMap::new(), tile, kinds })
     }
@@ -283,7 +283,7 @@ impl Program {
         let mut key = format!("{copy}{:?} {}", instruction.operation, instruction.shape);
         operands.for_each(|shape| _ = write!(key, " {shape}"));
         for (number, operand) in instruction.operands.iter().enumerate() {
-            if let Some(KnownValues { constant, steps, .. }) = &self.known[c][*operand] {
+            if let Some(AffineValues { constant, steps, .. }) = &self.known[c][*operand] {
                 let _ = write!(key, " {number}: {constant} {steps:?}");
             }
         }
@@ -291,7 +291,7 @@ impl Program {
     }
 
     /// The known values of the source of a run-time variable: an operand, or an instruction of a called computation.
-    fn value(&self, c: usize, k: usize, place: &Place) -> Option<&KnownValues> {
+    fn value(&self, c: usize, k: usize, place: &Place) -> Option<&AffineValues> {
         match place.calls[..] {
             [] => self.known[c][*self.at(c, k).1.operands.get(place.node)?].as_ref(),
             _ => self.known[place.graph][place.node].as_ref(),

@@ -82,7 +82,7 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         let whole = [memory.arguments, memory.outputs, memory.constants].map(|part| bytes(part.padded));
         let [arguments, outputs, constants] = &whole;
         let (temporaries, peak) = (bytes(memory.temporaries), bytes(memory.peak.bytes));
-        row(out, [&memory.name, arguments, outputs, constants, &temporaries, &peak, &padding(memory.padding)]);
+        row(out, [&memory.name, arguments, outputs, constants, &temporaries, &peak, &padding(memory.live_at_peak)]);
     }
     for memory in spaces {
         let Some(order) = memory.order.filter(|order| order.file > memory.peak.bytes - memory.temporaries) else {
@@ -113,14 +113,14 @@ fn worst(out: &mut String, summary: &Summary) {
     match summary.worst.is_empty() {
         false => line(out, "\nmost padding"),
         // An empty list of tensors (`top` 0) does not mean that there is no padding.
-        true if summary.spaces.iter().any(|memory| memory.padding.padded > memory.padding.logical) => {}
+        true if summary.spaces.iter().any(|memory| memory.live_at_peak.padded > memory.live_at_peak.logical) => {}
         true => line(out, "\nno padding"),
     }
     for tensor in &summary.worst {
         let part = |name: &str, part: Option<[i64; 2]>| {
             part.filter(|[used, of]| used < of).map(|[used, of]| format!(", {used}/{of} {name}"))
         };
-        let filled = part("lanes", tensor.lanes).or_else(|| part("rows", tensor.sublanes)).unwrap_or_default();
+        let filled = part("lanes", tensor.lanes).or_else(|| part("sublanes", tensor.sublanes)).unwrap_or_default();
         let (logical, padded) = (bytes(tensor.footprint.logical_bytes), bytes(tensor.footprint.padded_bytes));
         let (kind, name, shape) = (tensor.kind.name(), &tensor.name, &tensor.shape);
         line(out, format!("{padded:>10}  for {logical}{filled}: {kind} {name} {shape}"));
@@ -170,7 +170,7 @@ pub fn several(reports: &[(&str, Summary)]) -> String {
     for (file, summary) in reports {
         let (arguments, outputs) = (bytes(summary.arguments.padded), bytes(summary.outputs.padded));
         let (temporaries, peak) = (bytes(summary.temporaries), bytes(summary.peak.bytes));
-        row(&mut out, file, [&arguments, &outputs, &temporaries, &peak, &padding(summary.padding)]);
+        row(&mut out, file, [&arguments, &outputs, &temporaries, &peak, &padding(summary.live_at_peak)]);
     }
     out
 }

@@ -31,7 +31,8 @@ pub struct Summary {
     /// The most bytes that are live together in the main memory.
     pub peak: Peak,
     /// What is live at the peak of the main memory.
-    pub padding: Bytes,
+    #[serde(rename = "padding")]
+    pub live_at_peak: Bytes,
     /// Each memory.
     pub spaces: Vec<Memory>,
     /// The tensors that waste most.
@@ -83,7 +84,8 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderAnswer>,
     /// What is live at its peak.
-    pub padding: Bytes,
+    #[serde(rename = "padding")]
+    pub live_at_peak: Bytes,
 }
 
 /// What other orders take.
@@ -131,7 +133,7 @@ pub struct Provenance {
 }
 
 /// The file and the line of an instruction, and its `op_name`.
-pub fn origin(Source { op_name, file, line, .. }: &Source) -> Provenance {
+pub fn provenance(Source { op_name, file, line, .. }: &Source) -> Provenance {
     let line = line.map_or(String::new(), |line| format!(":{line}"));
     Provenance { source: file.as_ref().map(|file| format!("{file}{line}")), op_name: op_name.clone() }
 }

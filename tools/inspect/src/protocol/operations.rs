@@ -182,7 +182,7 @@ fn layouts(text: &str, machine: &str) -> Result<Answer, Failure> {
 
 fn facts_of_tiles(shape: &Shape, array: &Array, expansion: &Expansion) -> Result<Facts, Error> {
     // An array split across memories has no maps.
-    let maps = (!expansion.is_split()).then(|| maps::texts(expansion));
+    let maps = (!expansion.is_split_across_memories()).then(|| maps::texts(expansion));
     let (map, offset_map) = maps.unzip();
     Ok(Facts {
         printed: shape.to_string(),
@@ -423,7 +423,7 @@ fn meaning(subject: &Subject) -> Result<Meaning, Error> {
             let (array, sizes) =
                 report::laid_out(shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(shape))))?;
             let expansion = Expansion::new(&sizes, &array.layout)?;
-            if expansion.is_split() {
+            if expansion.is_split_across_memories() {
                 return Err(Error::new("the layout is cut across memories: an element has no one place").unsupported());
             }
             Ok(Meaning::of_tiled(&expansion, array.layout.memory_space))

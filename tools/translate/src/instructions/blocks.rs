@@ -39,8 +39,8 @@ pub fn permuted(
                 Collective { exchange: Exchange::Permute, groups: pairs.to_vec(), blocks: Vec::new(), ..c.clone() };
             let from = starts(b, from, &input.sizes, block);
             let to = starts(b, to, &whole.sizes, block);
-            let sent = b.cut(&input, &from, block, &vec![1; block.len()]);
-            let old = b.cut(&whole, &to, block, &vec![1; block.len()]);
+            let sent = b.extract_slice(&input, &from, block, &vec![1; block.len()]);
+            let old = b.extract_slice(&whole, &to, block, &vec![1; block.len()]);
             let new = received(b, i, &pairs, &sent, &old)?;
             whole = b.named(&whole, &Builder::insertion(&new, &whole, &to));
         }
@@ -65,7 +65,7 @@ fn received(b: &mut Builder, i: &Instruction, c: &Collective, sent: &Tensor, old
     };
     let full = b.named(&one, &format!("arith.constant dense<1> : {}", one.ty));
     let arrived = call(b, i, c, &full, &one, usize::MAX);
-    let arrived = b.entry(&arrived, 0);
+    let arrived = b.element_as_tensor(&arrived, 0);
     let arrived = b.scalar(&arrived);
     let (zero, new) = (b.w.constant("0", "i32"), call(b, i, c, sent, old, usize::MAX));
     let is_target = b.w.compare("ne", &arrived, &zero, "i32");

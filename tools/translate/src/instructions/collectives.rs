@@ -100,7 +100,7 @@ fn part(b: &mut Builder, t: &Tensor, dim: usize, [n, number]: [i64; 2]) -> Tenso
     let (mut sizes, mut offsets) = (t.sizes.clone(), vec!["0".to_string(); t.sizes.len()]);
     sizes[dim] /= n;
     offsets[dim] = (number * sizes[dim]).to_string();
-    b.cut(t, &offsets, &sizes, &vec![1; sizes.len()])
+    b.extract_slice(t, &offsets, &sizes, &vec![1; sizes.len()])
 }
 
 /// A tensor of `n` copies one after the other along a dimension.
@@ -138,7 +138,7 @@ fn folded(
                     let size = b.w.constant(&t.sizes[dim].to_string(), "index");
                     let mut offsets = vec!["0".to_string(); t.sizes.len()];
                     offsets[dim] = b.w.on_index("muli", k, &size);
-                    b.cut(whole, &offsets, &t.sizes, &vec![1; t.sizes.len()])
+                    b.extract_slice(whole, &offsets, &t.sizes, &vec![1; t.sizes.len()])
                 };
                 first.iter().zip(whole).map(part).collect()
             }

@@ -158,7 +158,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> ImportResu
         Operation::Gather(g) => gather::gather(b, g, &ins, out),
         Operation::Other { .. } if i.opcode == "dynamic-update-slice" => {
             // The starts are one array.
-            let starts = (0..out.sizes.len()).map(|k| b.entry(&ins[2], k)).collect::<Vec<_>>();
+            let starts = (0..out.sizes.len()).map(|k| b.element_as_tensor(&ins[2], k)).collect::<Vec<_>>();
             Ok(shapes::dynamic_update_slice(b, &[&ins[..2], &starts].concat(), out))
         }
         Operation::Iota { dim } => iota(b, *dim, out),

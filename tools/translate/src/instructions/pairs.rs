@@ -41,7 +41,7 @@ fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> ImportR
             let own = own.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
             b.all_converted(&own, outs)
         }
-        None => Ok(outs.iter().map(|out| b.unused(out)).collect()),
+        None => Ok(outs.iter().map(|out| b.device_only(out)).collect()),
     }
 }
 

@@ -226,7 +226,7 @@ fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> ImportResult<(Vec<
     let [next_low, next_high] = after(w, &steps);
     let next = [vec![state[0].clone(), next_low], state.get(2).map(|_| next_high).into_iter().collect()].concat();
     let line = Tensor { name: done[0].name.clone(), ..line };
-    let cut = b.cut(&line, &["0".to_string()], &[total], &[1]);
+    let cut = b.extract_slice(&line, &["0".to_string()], &[total], &[1]);
     Ok((next, cut_to(b, &cut, out)?))
 }
 

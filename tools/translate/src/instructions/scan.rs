@@ -72,7 +72,7 @@ fn one_step(
     let mut arguments = Vec::new();
     for t in inputs {
         let (offsets, sizes) = place(t);
-        let cut = b.cut(t, &offsets, &sizes, &vec![1; sizes.len()]);
+        let cut = b.extract_slice(t, &offsets, &sizes, &vec![1; sizes.len()]);
         arguments.push(shapes::reshape(b, &cut, &slice(t)));
     }
     arguments.extend_from_slice(carries);

@@ -71,7 +71,7 @@ pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> ImportResult<Tenso
 
 pub fn slice(b: &mut Builder, starts: &[i64], strides: &[i64], from: &Tensor, out: &Tensor) -> Tensor {
     let offsets: Vec<String> = starts.iter().map(i64::to_string).collect();
-    let cut = b.cut(from, &offsets, &out.sizes, strides);
+    let cut = b.extract_slice(from, &offsets, &out.sizes, strides);
     b.converted(&cut, out)
 }
 
@@ -153,7 +153,7 @@ pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) ->
     }
     if rest.sizes != t.sizes {
         let offsets: Vec<String> = low.iter().map(|n| n.min(&0).unsigned_abs().to_string()).collect();
-        t = b.cut(&t, &offsets, &rest.sizes, &vec![1; low.len()]);
+        t = b.extract_slice(&t, &offsets, &rest.sizes, &vec![1; low.len()]);
     }
     Ok(t)
 }
@@ -161,7 +161,7 @@ pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) ->
 /// Writes a dynamic slice. The operands are the data and a start for each dimension.
 pub fn dynamic_slice(b: &mut Builder, sizes: &[i64], ins: &[Tensor], out: &Tensor) -> Tensor {
     let offsets = starts(b, &ins[1..], &ins[0].sizes, sizes);
-    let cut = b.cut(&ins[0], &offsets, sizes, &vec![1; out.sizes.len()]);
+    let cut = b.extract_slice(&ins[0], &offsets, sizes, &vec![1; out.sizes.len()]);
     b.converted(&cut, out)
 }
 

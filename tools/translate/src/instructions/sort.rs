@@ -65,7 +65,7 @@ pub fn top(
     })?;
     let zeros = vec!["0".to_string(); rank];
     let cut: Vec<Tensor> =
-        sorted.iter().zip(&outs).map(|(t, out)| b.cut(t, &zeros, &out.sizes, &vec![1; rank])).collect();
+        sorted.iter().zip(&outs).map(|(t, out)| b.extract_slice(t, &zeros, &out.sizes, &vec![1; rank])).collect();
     let cut = cut.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<ImportResult<Vec<_>>>()?;
     b.all_converted(&cut, &outs)
 }

@@ -5,7 +5,7 @@
 //! source line, including those of the computations that the instruction runs.
 
 use crate::hlo::screen::bytes;
-use crate::hlo::summary::{origin, space_name};
+use crate::hlo::summary::{provenance, space_name};
 use layout_plan::memory::MemoryUse;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[TimelineStep]) 
         for moment in used.running(module, space, step.position) {
             for buffer in used.live_at(&moment, space) {
                 let made = &module.computations[moment.computation].instructions[buffer.made.0];
-                let from = origin(&made.source);
+                let from = provenance(&made.source);
                 let name = from.source.or(from.op_name).unwrap_or_else(|| "unknown".to_string());
                 // The sum of live bytes fits in 64 bits.
                 lines.entry(name).or_insert_with(|| vec![0; steps.len()])[number] += buffer.footprint.padded;

@@ -13,14 +13,14 @@ use crate::operations::shape::{Array, Shape};
 /// Integers that are an affine function of the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct KnownValues {
+pub struct AffineValues {
     /// The value at index 0.
     pub constant: i64,
     /// The step of the value along each dimension.
     pub steps: Vec<i64>,
 }
 
-impl KnownValues {
+impl AffineValues {
     /// The value at an index.
     pub fn at(&self, index: &[Expr]) -> Expr {
         let terms = self.steps.iter().zip(index).filter(|x| *x.0 != 0).map(|(step, i)| i.clone().times(*step));
@@ -28,7 +28,7 @@ impl KnownValues {
     }
 
     /// Row-major values as an affine function, if they are one.
-    fn of(values: &[i128], sizes: &[i64]) -> Option<KnownValues> {
+    fn of(values: &[i128], sizes: &[i64]) -> Option<AffineValues> {
         let constant = i64::try_from(*values.first()?).ok()?;
         let mut steps = vec![0; sizes.len()];
         let mut weight = 1;
@@ -38,7 +38,7 @@ impl KnownValues {
             }
             weight = weight.checked_mul(usize::try_from(*size).ok()?)?;
         }
-        let found = KnownValues { constant, steps };
+        let found = AffineValues { constant, steps };
         let mut index = vec![0i128; sizes.len()];
         for value in values {
             let sum: i128 = found.steps.iter().zip(&index).map(|(step, i)| i128::from(*step) * i).sum();
@@ -76,8 +76,8 @@ impl KnownValues {
 
 impl Computation {
     /// The known integers of each instruction.
-    pub fn known(&self) -> Vec<Option<KnownValues>> {
-        let mut known: Vec<Option<KnownValues>> = Vec::with_capacity(self.instructions.len());
+    pub fn affine_constants(&self) -> Vec<Option<AffineValues>> {
+        let mut known: Vec<Option<AffineValues>> = Vec::with_capacity(self.instructions.len());
         for instruction in &self.instructions {
             let found = self.value(instruction, &known);
             known.push(found);
@@ -85,21 +85,21 @@ impl Computation {
         known
     }
 
-    fn value(&self, instruction: &Instruction, known: &[Option<KnownValues>]) -> Option<KnownValues> {
+    fn value(&self, instruction: &Instruction, known: &[Option<AffineValues>]) -> Option<AffineValues> {
         let Shape::Array(array) = &instruction.shape else { return None };
         let sizes = array.sizes()?;
         let operand =
             || Some((known[*instruction.operands.first()?].clone()?, &self.instructions[instruction.operands[0]]));
-        let same = |affine: KnownValues, steps: Vec<i64>| KnownValues { steps, ..affine };
+        let same = |affine: AffineValues, steps: Vec<i64>| AffineValues { steps, ..affine };
         let found = match &instruction.operation {
             Operation::Constant => match &instruction.literal {
-                Some(Literal { values: Values::Integers(values), .. }) => KnownValues::of(values, &sizes)?,
+                Some(Literal { values: Values::Integers(values), .. }) => AffineValues::of(values, &sizes)?,
                 _ => return None,
             },
             Operation::Iota { dim } => {
                 let mut steps = vec![0; sizes.len()];
                 *steps.get_mut(*dim)? = 1;
-                KnownValues { constant: 0, steps }
+                AffineValues { constant: 0, steps }
             }
             Operation::Broadcast { dims } => {
                 let (affine, _) = operand()?;
@@ -122,7 +122,7 @@ impl Computation {
                     constant = constant.checked_add(step.checked_mul(*start)?)?;
                     steps.push(step.checked_mul(*stride)?);
                 }
-                KnownValues { constant, steps }
+                AffineValues { constant, steps }
             }
             Operation::Reshape | Operation::Bitcast => {
                 let (affine, from) = operand()?;

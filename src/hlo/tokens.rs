@@ -1,4 +1,4 @@
-//! Words of HLO text: names, numbers, strings and the values of attributes.
+//! Tokens of HLO text: names, numbers, strings and the values of attributes.
 
 use crate::text::{Cursor, Error, comment_length, excerpt, length};
 

@@ -5,21 +5,20 @@
 //! `a` has `slice={[4:8]}` of an array and `b` has `slice={[0:4]}`, `ConcatBitcast(a, b)` is the array, with `b` before
 //! `a`.
 
-use super::raw::{RawComputation, RawInstruction};
+use super::raw::{Inputs, RawComputation, RawInstruction};
 use super::rules::ranges;
 
 /// Sorts the operands of each `ConcatBitcast` by offset, if they are slices that together form a range of one array.
-/// `uses` has the operand count of each instruction, and its operands first.
-pub(super) fn order(raw: &RawComputation, uses: &mut [(usize, Vec<usize>)]) {
+pub(super) fn order(raw: &RawComputation, inputs: &mut [Inputs]) {
     for i in (0..raw.instructions.len()).filter(|i| joins(&raw.instructions[*i])) {
-        let parts = &uses[i].1[..uses[i].0];
-        let Some(mut slices) = parts.iter().map(|part| slice(raw, uses, *part)).collect::<Option<Vec<_>>>() else {
+        let parts = &inputs[i].operands;
+        let Some(mut slices) = parts.iter().map(|part| slice(raw, inputs, *part)).collect::<Option<Vec<_>>>() else {
             continue;
         };
         slices.sort_by(|a, b| a.ranges.cmp(&b.ranges));
         if slices.windows(2).all(|pair| follow(&pair[0], &pair[1])) {
             for (k, slice) in slices.iter().enumerate() {
-                uses[i].1[k] = slice.made;
+                inputs[i].operands[k] = slice.made;
             }
         }
     }
@@ -43,8 +42,8 @@ struct CopiedPart {
 }
 
 /// The slice that an instruction takes; `None` if it is no slice, or has strides.
-fn slice(raw: &RawComputation, uses: &[(usize, Vec<usize>)], made: usize) -> Option<CopiedPart> {
-    let operand = |i: usize| uses[i].1[..uses[i].0].first().copied();
+fn slice(raw: &RawComputation, inputs: &[Inputs], made: usize) -> Option<CopiedPart> {
+    let operand = |i: usize| inputs[i].operands.first().copied();
     let start = if raw.instructions[made].opcode == "slice-done" { operand(made)? } else { made };
     let instruction = &raw.instructions[start];
     if !matches!(instruction.opcode, "slice" | "slice-start") {

@@ -1,4 +1,4 @@
-//! Layout contracts of instructions: plans keep them, with copies where needed.
+//! Fixed layouts of instructions: plans keep them, with copies where needed.
 
 use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner};
 use layout_plan::solver::Options;
@@ -7,7 +7,7 @@ use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Shape, leaves};
 use tensor_layout::targets::Target;
 
-/// The plan of a text, checked to keep each instruction's contract.
+/// The plan of a text, checked to keep each instruction's fixed layouts.
 fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let target = Target::parse(machine).unwrap();
@@ -17,19 +17,19 @@ fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     let mut seen = BTreeSet::new();
     for own in planner.laid_out(&plan).unwrap() {
         // A program result has its definition's node and comes after that.
-        let Some(contract) = facts.contracts.get(&own.node).filter(|_| seen.insert(own.node)) else { continue };
-        for (found, kept) in own.operands.iter().zip(&contract.operands) {
+        let Some(fixed) = facts.fixed_layouts.get(&own.node).filter(|_| seen.insert(own.node)) else { continue };
+        for (found, kept) in own.operands.iter().zip(&fixed.operands) {
             let kept = kept.as_ref().map(|kept| &kept.minor_to_major);
             assert!(kept.is_none_or(|kept| *kept == found.minor_to_major), "{found} on {machine}\n{text}");
         }
-        for (result, operand) in &contract.aliases {
+        for (result, operand) in &fixed.aliases {
             if let [Some(operand), Some(result)] = [own.operands.get(*operand), own.results.get(*result)] {
                 assert_eq!(operand, result, "{machine}\n{text}");
             }
         }
         let shapes = &graphs[own.node.0].nodes[own.node.1].results;
         let arrays = shapes.iter().flat_map(leaves).collect::<Vec<_>>();
-        if contract.results && own.results.len() == arrays.len() {
+        if fixed.results && own.results.len() == arrays.len() {
             for (found, kept) in own.results.iter().zip(arrays) {
                 assert_eq!(found.minor_to_major, kept.layout.minor_to_major, "{machine}\n{text}");
             }

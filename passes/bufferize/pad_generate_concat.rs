@@ -11,13 +11,13 @@ use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
 
 /// A number, or else a value known at run time.
-type FoldResult<'c> = (Option<i64>, Option<Val<'c>>);
+type OpFoldResult<'c> = (Option<i64>, Option<Val<'c>>);
 
 /// For each dimension, the sizes before the source, of the source, and after it.
 struct Sizes<'c> {
-    low: Vec<FoldResult<'c>>,
-    high: Vec<FoldResult<'c>>,
-    source: Vec<FoldResult<'c>>,
+    low: Vec<OpFoldResult<'c>>,
+    high: Vec<OpFoldResult<'c>>,
+    source: Vec<OpFoldResult<'c>>,
 }
 
 /// Fills an empty tensor with the padding and inserts the source.
@@ -70,8 +70,8 @@ pub fn concatenate(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let (result, parts) = (ir::result(op, 0), ir::operands(op));
     let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
-    let sizes: Vec<Vec<FoldResult>> = parts.iter().map(|part| sizes_of(b, *part)).collect();
-    let mut offsets: Vec<FoldResult> = vec![(Some(0), None)];
+    let sizes: Vec<Vec<OpFoldResult>> = parts.iter().map(|part| sizes_of(b, *part)).collect();
+    let mut offsets: Vec<OpFoldResult> = vec![(Some(0), None)];
     for sizes in &sizes {
         offsets.push(sum(b, *offsets.last().expect("the first is 0"), sizes[along]));
     }
@@ -81,7 +81,7 @@ pub fn concatenate(rewriter: &Rewriter, op: Op) {
     let unknown: Vec<Val> = unknown.map(|(d, _)| value(b, if d == along { whole } else { sizes[0][d] })).collect();
     let mut made = b.value("tensor.empty", &unknown, result.r#type(), &[]);
     for ((part, sizes), offset) in parts.into_iter().zip(&sizes).zip(offsets) {
-        let mut at: Vec<FoldResult> = vec![(Some(0), None); shape.len()];
+        let mut at: Vec<OpFoldResult> = vec![(Some(0), None); shape.len()];
         at[along] = offset;
         made = inserted(b, part, made, &at, sizes);
     }
@@ -90,12 +90,12 @@ pub fn concatenate(rewriter: &Rewriter, op: Op) {
 }
 
 /// A size as a value.
-fn value<'c>(b: Builder<'c>, (number, value): FoldResult<'c>) -> Val<'c> {
+fn value<'c>(b: Builder<'c>, (number, value): OpFoldResult<'c>) -> Val<'c> {
     value.unwrap_or_else(|| b.index(number.expect("a constant or a value")))
 }
 
 /// The sum of two sizes: a number if both are, and it does not overflow.
-fn sum<'c>(b: Builder<'c>, x: FoldResult<'c>, y: FoldResult<'c>) -> FoldResult<'c> {
+fn sum<'c>(b: Builder<'c>, x: OpFoldResult<'c>, y: OpFoldResult<'c>) -> OpFoldResult<'c> {
     match x.0.zip(y.0).and_then(|(x, y)| x.checked_add(y)) {
         Some(n) => (Some(n), None),
         None => (None, Some(b.value("arith.addi", &[value(b, x), value(b, y)], Type::index(b.context()), &[]))),
@@ -103,7 +103,7 @@ fn sum<'c>(b: Builder<'c>, x: FoldResult<'c>, y: FoldResult<'c>) -> FoldResult<'
 }
 
 /// The sizes of a tensor.
-fn sizes_of<'c>(b: Builder<'c>, v: Val<'c>) -> Vec<FoldResult<'c>> {
+fn sizes_of<'c>(b: Builder<'c>, v: Val<'c>) -> Vec<OpFoldResult<'c>> {
     let shape = ir::tensor(v.r#type()).expect("a tensor").shape;
     let index = Type::index(b.context());
     let size = |(d, n): (usize, Option<i64>)| match n {
@@ -165,13 +165,14 @@ fn inserted<'c>(
     b: Builder<'c>,
     part: Val<'c>,
     whole: Val<'c>,
-    offsets: &[FoldResult<'c>],
-    sizes: &[FoldResult<'c>],
+    offsets: &[OpFoldResult<'c>],
+    sizes: &[OpFoldResult<'c>],
 ) -> Val<'c> {
     if sizes.contains(&(Some(0), None)) {
         return whole;
     }
-    let list = |all: &[FoldResult<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
+    let list =
+        |all: &[OpFoldResult<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
     let [at, of] = [offsets, sizes].map(|all| all.iter().filter_map(|n| n.1).collect::<Vec<Val<'c>>>());
     let attributes = [
         b.named("static_offsets", list(offsets)),

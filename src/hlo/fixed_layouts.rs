@@ -1,4 +1,4 @@
-//! Layout contracts: layouts that instructions keep, for any choice of the compiler around them.
+//! Fixed layouts: those that instructions keep, for any choice of the compiler around them.
 //!
 //! | text | fixed layouts |
 //! |---|---|
@@ -16,17 +16,17 @@
 use super::aliases::pairs;
 use super::module::{Computation, Instruction};
 use super::raw::RawAttribute;
-use crate::operations::facts::LayoutContract;
+use crate::operations::facts::FixedLayouts;
 use crate::operations::shape::{Shape, count, leaves};
 use crate::tiled::layout::Layout;
 
-/// The layout contract of an instruction; `None` if all layouts are free.
-pub(super) fn contract(computation: &Computation, instruction: &Instruction) -> Option<LayoutContract> {
+/// The fixed layouts of an instruction; `None` if all layouts are free.
+pub(super) fn fixed_layouts(computation: &Computation, instruction: &Instruction) -> Option<FixedLayouts> {
     let opcode = instruction.opcode.as_str();
     let base = opcode.strip_suffix("-start").unwrap_or(opcode);
     let operands: Vec<&Shape> =
         instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape).collect();
-    let mut found = LayoutContract { results: preserves(instruction), ..LayoutContract::default() };
+    let mut found = FixedLayouts { results: preserves(instruction), ..FixedLayouts::default() };
     match base {
         "custom-call" => {
             if let Some(shapes) = instruction.operand_layouts() {
@@ -49,7 +49,7 @@ pub(super) fn contract(computation: &Computation, instruction: &Instruction) -> 
         }
         _ => found.results |= instruction.flag("constrain_layout"),
     }
-    (found != LayoutContract::default()).then_some(found)
+    (found != FixedLayouts::default()).then_some(found)
 }
 
 /// The layouts of the arrays of a shape.

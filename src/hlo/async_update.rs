@@ -5,27 +5,26 @@
 //! the start of `f` with `x`, and `s` only a name for later operands.
 
 use super::opcodes::find;
-use super::raw::{RawComputation, RawInstruction};
+use super::raw::{Inputs, RawComputation, RawInstruction};
 use std::collections::BTreeMap;
 
-/// The instructions that bind operands, each as the start it continues, with the operands bound so far. `uses` and
+/// The instructions that bind operands, each as the start it continues, with the operands bound so far. `inputs` and
 /// `calls` are updated to match.
 pub(super) fn bind<'a>(
     raw: &RawComputation<'a>,
-    uses: &mut [(usize, Vec<usize>)],
+    inputs: &mut [Inputs],
     calls: &mut BTreeMap<usize, Vec<usize>>,
 ) -> BTreeMap<usize, RawInstruction<'a>> {
     let mut bound = BTreeMap::new();
-    let is_late =
-        |i: usize, uses: &[(usize, Vec<usize>)]| raw.instructions[i].opcode.ends_with("-update") && uses[i].0 > 1;
-    let late: Vec<usize> = (0..raw.instructions.len()).filter(|i| is_late(*i, uses)).collect();
+    let binds = |i: &usize| raw.instructions[*i].opcode.ends_with("-update") && inputs[*i].operands.len() > 1;
+    let updates: Vec<usize> = (0..raw.instructions.len()).filter(binds).collect();
     // An operand of an update may come after it in the text, and may bind operands itself.
-    let written: Vec<(usize, Vec<usize>)> = late.iter().map(|i| uses[*i].clone()).collect();
-    for (place, &i) in late.iter().enumerate() {
-        let Some((start, operands)) = chain(raw, uses, (&late, &written), place) else { continue };
+    let written: Vec<Inputs> = updates.iter().map(|i| inputs[*i].clone()).collect();
+    for (update, &i) in updates.iter().enumerate() {
+        let Some((start, operands)) = chain(raw, inputs, (&updates, &written), update) else { continue };
         let instruction = &raw.instructions[i];
         let begin = &raw.instructions[start];
-        let named = |used: &usize| instruction.operand(&raw.instructions[*used].name);
+        let named = |operand: &usize| instruction.operand(&raw.instructions[*operand].name);
         bound.insert(
             i,
             RawInstruction {
@@ -38,9 +37,8 @@ pub(super) fn bind<'a>(
                 ..RawInstruction::new(instruction.name.clone(), instruction.at)
             },
         );
-        let (count, own) = &written[place];
-        let control = own[*count..].iter().copied().chain([own[0]]);
-        uses[i] = (operands.len(), operands.iter().copied().chain(control).collect());
+        let Inputs { operands: own, control } = &written[update];
+        inputs[i] = Inputs { operands, control: control.iter().copied().chain([own[0]]).collect() };
         if let Some(called) = calls.get(&start).cloned() {
             calls.insert(i, called);
         }
@@ -51,24 +49,24 @@ pub(super) fn bind<'a>(
 /// The start that an update continues, and all operands bound up to it; `None` if there is no such start.
 fn chain(
     raw: &RawComputation,
-    uses: &[(usize, Vec<usize>)],
-    (late, written): (&[usize], &[(usize, Vec<usize>)]),
-    place: usize,
+    inputs: &[Inputs],
+    (updates, written): (&[usize], &[Inputs]),
+    update: usize,
 ) -> Option<(usize, Vec<usize>)> {
     let mut operands = Vec::new();
-    let mut at = late[place];
+    let mut at = updates[update];
     for _ in 0..=raw.instructions.len() {
-        let (count, own) = late.binary_search(&at).map_or(&uses[at], |place| &written[place]);
+        let own = &updates.binary_search(&at).map_or(&inputs[at], |update| &written[update]).operands;
         let opcode = raw.instructions[at].opcode;
         if find(opcode)?.wrapped.is_some() {
-            operands.extend(own[..*count].iter().rev());
+            operands.extend(own.iter().rev());
             operands.reverse();
             return Some((at, operands));
         }
-        if !opcode.ends_with("-update") || *count == 0 {
+        if !opcode.ends_with("-update") || own.is_empty() {
             return None;
         }
-        operands.extend(own[1..*count].iter().rev());
+        operands.extend(own[1..].iter().rev());
         at = own[0];
     }
     None
