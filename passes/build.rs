@@ -60,7 +60,7 @@ fn options(passes: &Passes) -> Result<String, String> {
         let about = format!("The options of `{}`", pass.argument);
         let and_of: Vec<_> = passes.pipelines.iter().filter(|pipeline| pipeline.options_of == pass.argument).collect();
         let about = if and_of.is_empty() { about } else { format!("{about} and of the pipelines") };
-        let _ = writeln!(text, "options! {{\n    #[doc = \"{about}.\"]\n    {} {{", options_type(pass, passes));
+        let _ = writeln!(text, "options! {{\n    #[doc = \"{about}.\"]\n    {} {{", options_type(pass));
         for option in &pass.options {
             let (rust, default) = rust_type(option, &passes.choices)?;
             let name = option.argument.replace('-', "_");
@@ -97,12 +97,9 @@ fn has_text(pass: &Pass) -> bool {
     pass.options.iter().any(|option| option.cpp_type == "std::string")
 }
 
-/// The name of the struct of a pass's options; `Options` for the options of pipelines.
-fn options_type(pass: &Pass, passes: &Passes) -> String {
-    match passes.pipelines.iter().any(|pipeline| pipeline.options_of == pass.argument) {
-        true => "Options".into(),
-        false => camel(own_name(&pass.argument)) + "Options",
-    }
+/// The name of the struct of a pass's options.
+fn options_type(pass: &Pass) -> String {
+    camel(own_name(&pass.argument)) + "Options"
 }
 
 /// The enum of the passes, in the order of their names, and the tables of it.
@@ -125,7 +122,7 @@ fn enum_of(passes: &Passes) -> String {
             line(&mut variants, format!("    {variant},"));
             line(&mut read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));
         } else {
-            let own = options_type(pass, passes);
+            let own = options_type(pass);
             line(
                 &mut variants,
                 format!("    {variant} {{\n        /// Its options.\n        options: {own},\n    }},"),

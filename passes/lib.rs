@@ -1,8 +1,8 @@
 //! Passes over the `layout` dialect of MLIR, and pipelines of them.
 //!
 //! `Passes.td` lists the passes, their options and the pipelines. A build script and mlir-tblgen generate the rest from it:
-//! the enum [`Pass`], [`Options`] with their parser, and the C++ that registers them. The body of each pass is `run` in the
-//! file with its name, in the folder that its record says.
+//! the enum [`Pass`], [`LowerMemrefsOptions`] with their parser, and the C++ that registers them. The body of each pass
+//! is `run` in the file with its name, in the folder that its record says.
 //!
 //! # Rooms
 //!

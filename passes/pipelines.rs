@@ -14,7 +14,7 @@
 //! ```
 
 use crate::check::verify;
-use crate::pass::options::{Arena, Options, Parallel, PlanOptions, Value, words};
+use crate::pass::options::{Arena, LowerMemrefsOptions, Parallel, PlanOptions, Value, words};
 use crate::pass::upstream;
 use crate::registry::{NAMES, Pass};
 use melior::{Error, pass::OperationPassManager};
@@ -36,7 +36,7 @@ pub struct Pipeline {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipelineOptions {
     /// Options of lowering.
-    pub lowering: Options,
+    pub lowering: LowerMemrefsOptions,
     /// Options of `layout-plan`, if it runs first.
     pub plan: Option<PlanOptions>,
     /// The memory of a call; only for `layout-to-llvm`.
@@ -45,7 +45,7 @@ pub struct PipelineOptions {
     pub verify: bool,
 }
 
-impl<T: Into<Options>> From<T> for PipelineOptions {
+impl<T: Into<LowerMemrefsOptions>> From<T> for PipelineOptions {
     fn from(lowering: T) -> PipelineOptions {
         PipelineOptions { lowering: lowering.into(), ..PipelineOptions::default() }
     }
@@ -137,7 +137,7 @@ impl Pipeline {
     /// Checks the options.
     ///
     /// # Errors
-    /// The errors of [`Options::check`], and an option of another pipeline.
+    /// The errors of [`LowerMemrefsOptions::check`], and an option of another pipeline.
     pub(crate) fn check(&self, options: &PipelineOptions) -> Result<(), String> {
         let takes_arena = self.passes.iter().any(|pass| pass.contains("$arena"));
         if options.arena != Arena::default() && !takes_arena {
@@ -149,8 +149,8 @@ impl Pipeline {
     /// Adds the passes, with options or only a form of memrefs, at the end of a manager of passes over modules.
     ///
     /// # Errors
-    /// A manager of passes over anything else, options that [`Options::check`] refuses, and a process in which another
-    /// copy of this library registered its passes.
+    /// A manager of passes over anything else, options that [`LowerMemrefsOptions::check`] refuses, and a process in
+    /// which another copy of this library registered its passes.
     pub fn add_to(&self, manager: OperationPassManager, options: impl Into<PipelineOptions>) -> Result<(), Error> {
         upstream::add_passes(manager, &self.text_to_run(options.into()))
     }

@@ -18,8 +18,8 @@ impl Pass {
     /// Adds the pass at the end of a manager's passes.
     ///
     /// # Errors
-    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] refuses, and
-    /// a process in which another copy of this library registered its passes.
+    /// A manager of passes over operations that this pass does not run on, options that [`LowerMemrefsOptions::check`]
+    /// refuses, and a process in which another copy of this library registered its passes.
     ///
     /// # Example
     /// ```
@@ -52,7 +52,7 @@ impl Pass {
     /// Checks the options.
     ///
     /// # Errors
-    /// The errors of [`Options::check`].
+    /// The errors of [`LowerMemrefsOptions::check`].
     pub fn check(&self) -> Result<(), String> {
         if let Pass::LowerMemrefs { options } = self { options.check() } else { Ok(()) }
     }
@@ -117,10 +117,19 @@ mod tests {
             let place = manager.nested_under("builtin.module");
             add_passes(place, passes).map(|()| place.to_string())
         };
-        let vectors =
-            Options { vectorize: Target::Avx512, vector_registers: 24, cache_bytes: 1 << 40, ..Options::default() };
-        let loops = Options { reassociate: true, contract: true, parallel: Parallel::Forall, ..Form::Physical.into() };
-        for options in [vectors, loops, Options { vectorize: Target::Neon, vector_bits: 64, ..loops }] {
+        let vectors = LowerMemrefsOptions {
+            vectorize: Target::Avx512,
+            vector_registers: 24,
+            cache_bytes: 1 << 40,
+            ..LowerMemrefsOptions::default()
+        };
+        let loops = LowerMemrefsOptions {
+            reassociate: true,
+            contract: true,
+            parallel: Parallel::Forall,
+            ..Form::Physical.into()
+        };
+        for options in [vectors, loops, LowerMemrefsOptions { vectorize: Target::Neon, vector_bits: 64, ..loops }] {
             let pass = Pass::LowerMemrefs { options };
             let long = format!("{pass:#}");
             assert_eq!(add(&pass.to_string()).unwrap(), format!("builtin.module({long})"));
@@ -129,7 +138,7 @@ mod tests {
             let inside = if crate::check::verify::is_wanted() { pass.to_string() } else { long };
             assert!(add(&TO_LLVM.text(options)).unwrap().contains(&inside));
         }
-        let wrong = Options { vector_bits: 48, ..vectors };
+        let wrong = LowerMemrefsOptions { vector_bits: 48, ..vectors };
         let error = add(&TO_LLVM.text(wrong)).unwrap_err().to_string();
         assert!(error.contains(&wrong.check().unwrap_err()), "{error}");
         let error = add("layout-expand-clones,layout-lower-memref{form=physical}").unwrap_err().to_string();

@@ -100,17 +100,17 @@ impl Error {
     }
 
     /// The same error with another message.
-    pub fn saying(self, message: impl Into<String>) -> Error {
+    pub fn with_message(self, message: impl Into<String>) -> Error {
         Error { message: message.into(), ..self }
     }
 
     /// The same error at another offset.
-    pub fn placed(self, at: Option<usize>) -> Error {
+    pub fn with_offset(self, at: Option<usize>) -> Error {
         Error { at, ..self }
     }
 
     /// The error of a part of a text, which begins at `start`, as one of the text.
-    pub fn moved(self, start: usize) -> Error {
+    pub fn shifted(self, start: usize) -> Error {
         Error { at: self.at.map(|at| at + start), ..self }
     }
 

@@ -50,7 +50,7 @@ fn made_in<'c>(value: Val<'c>) -> Option<Op<'c>> {
 /// Replaces empty tensors by slices of their insertion targets.
 pub fn slice(rewriter: &Rewriter) {
     for op in ir::all_operations(rewriter.root()) {
-        if let Some((inserts, empty, writer)) = place(op) {
+        if let Some((inserts, empty, writer)) = insertion(op) {
             let operands = ir::operands(inserts);
             let b = Builder::before(writer).located(empty);
             let attributes = ["static_offsets", "static_sizes", "static_strides"];
@@ -67,7 +67,7 @@ pub fn slice(rewriter: &Rewriter) {
 }
 
 /// An insertion in a loop, the empty tensor behind its source, and the operation that first writes to that.
-fn place<'c>(op: Op<'c>) -> Option<(Op<'c>, Op<'c>, Op<'c>)> {
+fn insertion<'c>(op: Op<'c>) -> Option<(Op<'c>, Op<'c>, Op<'c>)> {
     // The operation of the loop's body that is or contains the insertion.
     let last = match ir::name(op) {
         "tensor.insert_slice" => {

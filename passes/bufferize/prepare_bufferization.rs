@@ -70,7 +70,18 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
         return Err(errors);
     }
     let mut same_bytes = SameBytes::default();
-    for op in ir::all_operations(module) {
+    decompose(rewriter, &mut same_bytes)?;
+    rewrite(rewriter, &mut same_bytes);
+    copy_where_needed(rewriter, same_bytes);
+    wrap_layouts(module);
+    branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));
+    aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
+    Ok(Next::Changed)
+}
+
+/// Decomposes the operations of which upstream's bufferization knows only the parts.
+fn decompose<'c>(rewriter: &'c Rewriter, same_bytes: &mut SameBytes<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
+    for op in ir::all_operations(rewriter.root()) {
         match ir::name(op) {
             "linalg.softmax" if is_tensor(ir::operands(op)[0]) => softmax(rewriter, op)?,
             "linalg.softmax" => softmax(rewriter, on_tensors(rewriter, op))?,
@@ -80,6 +91,13 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
             _ => {}
         }
     }
+    Ok(())
+}
+
+/// Rewrites each operation on tensors into one that bufferizes with layouts. The first rule that applies is the one:
+/// operations without elements, and those that keep all bytes, have none of the later needs.
+fn rewrite<'c>(rewriter: &'c Rewriter, same_bytes: &mut SameBytes<'c>) {
+    let module = rewriter.root();
     let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
     for op in ir::all_operations(module) {
         if gone.contains(&ir::op_key(op)) {
@@ -96,7 +114,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
                 read_only_arguments(op);
                 deallocate::mark(op);
             }
-            "layout.convert" if begins(op, &mut views) => start(rewriter, op),
+            "layout.convert" if starts_async_copy(op, &mut views) => start(rewriter, op),
             "layout.await" => {
                 replace(rewriter, op, ir::operands(op)[0]);
             }
@@ -116,21 +134,21 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
             name if (!is(name, SLICE_OR_RESHAPE)
                 || needs_row_major(op, &mut views)
                 || changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read)
-                || leaves(op))
+                || leaves_block(op))
                 && same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut views)).is_some() =>
             {
                 for view in same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut views)).unwrap_or_default()
                 {
                     gone.insert(ir::op_key(view));
-                    same_bytes.show(rewriter, view);
+                    same_bytes.alias_bytes(rewriter, view);
                 }
-                same_bytes.show(rewriter, op);
+                same_bytes.alias_bytes(rewriter, op);
             }
             // It keeps the bytes of a part of a buffer, which is copied first.
             "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) => {
                 let source = ir::operands(op)[0];
                 ir::edit(op).set_operand(0, copied(Builder::before(op), source, source.r#type()));
-                same_bytes.show(rewriter, op);
+                same_bytes.alias_bytes(rewriter, op);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
@@ -151,14 +169,14 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
             "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" if needs_row_major(op, &mut views) => {
                 in_row_major(op);
             }
-            "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => store(rewriter, op),
+            "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => materialize(rewriter, op),
             "bufferization.alloc_tensor" if touches_layouts(op) => allocate(rewriter, op),
             "bufferization.to_tensor" | "bufferization.to_buffer" => convert_buffer(op),
             name if is(name, SLICE_OR_RESHAPE)
                 && changes_layout(op)
                 && !is_read_in_place(ir::result(op, 0), &mut read) =>
             {
-                settle(op, ir::result(op, 0).r#type());
+                copy_result(op, ir::result(op, 0).r#type());
             }
             name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => {
                 elementwise(rewriter, op);
@@ -166,18 +184,19 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
             _ => {}
         }
     }
+}
+
+/// Copies tensors that share memory with one that is overwritten, or that leave their block as a part of a buffer.
+fn copy_where_needed<'c>(rewriter: &'c Rewriter, mut same_bytes: SameBytes<'c>) {
+    let module = rewriter.root();
     same_bytes.copy_overwritten(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     same_bytes.mark_read_only();
     destinations::slice(rewriter);
     copy_leaving_views(&ir::all_operations(module));
-    wrap_layouts(module);
-    branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));
-    aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
-    Ok(Next::Changed)
 }
 
 /// Whether a conversion starts an asynchronous copy, of a tensor with a buffer of its own.
-fn begins<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
+fn starts_async_copy<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
     is_async(op) && !may_share_part_of_buffer(ir::operands(op)[0], views)
 }
 
@@ -306,7 +325,7 @@ fn is_identity(op: Op) -> bool {
 }
 
 /// Whether a slice or reshape leaves its block, so that it is copied unless it has all of a buffer.
-fn leaves(op: Op) -> bool {
+fn leaves_block(op: Op) -> bool {
     let result = ir::result(op, 0);
     tensor_layout(result).is_some() && ir::uses(result).into_iter().any(|(user, _)| is(ir::name(user), BOUNDARY))
 }
@@ -354,12 +373,12 @@ fn in_row_major(op: Op) {
     let t = result.r#type();
     if tensor_layout(result).is_some() {
         ir::set_type(result, without_layout(t));
-        settle(op, t);
+        copy_result(op, t);
     }
 }
 
 /// Copies a tensor into another one, whose old elements are not read.
-fn store(rewriter: &Rewriter, op: Op) {
+fn materialize(rewriter: &Rewriter, op: Op) {
     let (operands, t) = (ir::operands(op), ir::result(op, 0).r#type());
     let copy = Builder::before(op).named_structured("linalg.copy", &operands, &[1, 1], t);
     replace(rewriter, op, ir::result(copy, 0));
@@ -576,7 +595,7 @@ fn may_share_part_of_buffer<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) ->
 }
 
 /// Copies the result of a slice or reshape to a tensor of type `t`, for all its users.
-fn settle<'c>(op: Op<'c>, t: Type<'c>) {
+fn copy_result<'c>(op: Op<'c>, t: Type<'c>) {
     let result = ir::result(op, 0);
     let after = ir::next(op).expect("a tensor operation is no terminator");
     let copy = copied(Builder::before(after).located(op), result, t);

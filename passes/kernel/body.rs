@@ -5,7 +5,7 @@
 
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is, is_approximable};
 use crate::kernel::combiner::Combiner;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use crate::pass::upstream::FastMath;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
@@ -120,7 +120,7 @@ impl<'c> Body<'c> {
     }
 
     /// The widest vector to compute with, in bits.
-    pub fn most_bits(&self, target: &Options) -> u32 {
+    pub fn most_bits(&self, target: &LowerMemrefsOptions) -> u32 {
         let approximated = |op| is_approximable(op) && FastMath::of(op).has(FastMath::APPROXIMATE);
         let calls = self.operations().into_iter().any(|op| is(ir::name(op), LIBRARY_CALL) && !approximated(op));
         if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
@@ -132,7 +132,7 @@ impl<'c> Body<'c> {
     }
 
     /// Whether results may be combined in any order.
-    pub fn reorders(&self, target: &Options) -> bool {
+    pub fn reorders(&self, target: &LowerMemrefsOptions) -> bool {
         self.combiner().is_some_and(|combiner| combiner.reorders(target))
     }
 }

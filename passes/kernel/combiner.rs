@@ -4,7 +4,7 @@
 //! matter, `%s` may start as the neutral element in several accumulators, which the same operation combines at the end:
 //! integers may always be reordered, floating-point numbers with `reassociate` or the operation's own fast-math flags.
 
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use crate::pass::upstream::{self, FastMath};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Attribute, BlockRef};
@@ -40,7 +40,7 @@ impl<'c> Combiner<'c> {
     }
 
     /// Whether elements may be added in another order than the program's.
-    pub fn reorders(&self, options: &Options) -> bool {
+    pub fn reorders(&self, options: &LowerMemrefsOptions) -> bool {
         // Sums and products round. For zeros of different signs, either may be the minimum or maximum.
         let free = match ir::name(self.op) {
             "arith.addf" | "arith.mulf" => FastMath::REASSOC,

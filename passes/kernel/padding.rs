@@ -24,7 +24,7 @@ use crate::kernel::access::{Access, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use crate::pass::upstream::{self, FastMath, Folded};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::attribute::{AttributeLike, FloatAttribute};
@@ -92,7 +92,7 @@ pub fn widen<'c>(
     nest: &mut Nest<'c>,
     body: &Body<'c>,
     known: &KnownPadding<'c>,
-    options: &Options,
+    options: &LowerMemrefsOptions,
     location: Location<'c>,
     tiles: &mut WholeTiles<'c>,
 ) -> Widened<'c> {
@@ -152,7 +152,7 @@ pub fn wishes<'c>(
     body: &Body<'c>,
     known: &KnownPadding<'c>,
     fillable: &[bool],
-    options: &Options,
+    options: &LowerMemrefsOptions,
     location: Location<'c>,
     tiles: &mut WholeTiles<'c>,
 ) -> Vec<(usize, Attribute<'c>)> {
@@ -282,7 +282,7 @@ fn uses(map: &[Expr], dim: usize) -> bool {
 /// Evaluates bodies on padding.
 struct Maker<'a, 'c> {
     padding_values: &'a [Content<'c>],
-    options: &'a Options,
+    options: &'a LowerMemrefsOptions,
 }
 
 impl<'c> Maker<'_, 'c> {

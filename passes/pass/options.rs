@@ -2,17 +2,17 @@
 //! script makes the enums and structs here of it.
 //!
 //! ```
-//! use layout_passes::{Form, Options, Target};
+//! use layout_passes::{Form, LowerMemrefsOptions, Target};
 //!
-//! let options = Options { vectorize: Target::Avx2, vector_bits: 128, ..Form::Physical.into() };
+//! let options = LowerMemrefsOptions { vectorize: Target::Avx2, vector_bits: 128, ..Form::Physical.into() };
 //! assert_eq!(options.to_string(), "form=physical vector-bits=128 vectorize=avx2");
 //! assert_eq!((options.vector_bits(), options.vector_registers()), (128, 16));
 //! assert_eq!("vectorize=avx2 form=physical vector-bits=0x80".parse(), Ok(options));
 //! assert_eq!(
-//!     "vectorise=avx2".parse::<Options>().unwrap_err(),
+//!     "vectorise=avx2".parse::<LowerMemrefsOptions>().unwrap_err(),
 //!     "unknown option `vectorise`; did you mean `vectorize`?"
 //! );
-//! assert_eq!(Options { vector_bits: 100, ..options }.check().unwrap_err(),
+//! assert_eq!(LowerMemrefsOptions { vector_bits: 100, ..options }.check().unwrap_err(),
 //!     "vector-bits must be 0 or a power of two from 64 to 2048, found 100");
 //! ```
 //!
@@ -209,7 +209,7 @@ fn write_options(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[String], 
     f.write_str(&shown.join(" "))
 }
 
-impl Options {
+impl LowerMemrefsOptions {
     /// The bits of a vector: those of the option, or the target's; 0 without a target.
     pub fn vector_bits(&self) -> u32 {
         let own = match self.vectorize {
@@ -252,9 +252,9 @@ impl Options {
     }
 }
 
-impl From<Form> for Options {
-    fn from(form: Form) -> Options {
-        Options { form, ..Options::default() }
+impl From<Form> for LowerMemrefsOptions {
+    fn from(form: Form) -> LowerMemrefsOptions {
+        LowerMemrefsOptions { form, ..LowerMemrefsOptions::default() }
     }
 }
 
@@ -264,8 +264,13 @@ mod tests {
 
     #[test]
     fn options_print_what_is_not_the_default() {
-        assert_eq!(Options::default().to_string(), "form=strided");
-        let options = Options { form: Form::Physical, contract: true, cache_bytes: u64::MAX, ..Options::default() };
+        assert_eq!(LowerMemrefsOptions::default().to_string(), "form=strided");
+        let options = LowerMemrefsOptions {
+            form: Form::Physical,
+            contract: true,
+            cache_bytes: u64::MAX,
+            ..LowerMemrefsOptions::default()
+        };
         assert_eq!(options.to_string(), "cache-bytes=18446744073709551615 contract=true form=physical");
         let report = IndexingAnalysisOptions { report: true };
         assert_eq!(
@@ -277,20 +282,21 @@ mod tests {
     /// Checks the texts of options; with `{:#}` all are printed, in alphabetical order.
     #[test]
     fn all_options_are_printed_and_read() {
-        for options in
-            [Options::default(), Options { parallel: Parallel::Loops, vector_bits: 64, ..Options::default() }]
-        {
+        for options in [
+            LowerMemrefsOptions::default(),
+            LowerMemrefsOptions { parallel: Parallel::Loops, vector_bits: 64, ..LowerMemrefsOptions::default() },
+        ] {
             let text = format!("{options:#}");
             let mut names: Vec<&str> = words(&text).map(|(name, _)| name).collect();
             assert!(names.is_sorted(), "{text}");
-            names.sort_by_key(|name| Options::NAMES.iter().position(|known| known == name));
-            assert_eq!((names, text.parse()), (Options::NAMES.to_vec(), Ok(options)));
+            names.sort_by_key(|name| LowerMemrefsOptions::NAMES.iter().position(|known| known == name));
+            assert_eq!((names, text.parse()), (LowerMemrefsOptions::NAMES.to_vec(), Ok(options)));
         }
     }
 
     #[test]
     fn vectors_are_the_machines() {
-        let of = |vectorize| Options { vectorize, ..Options::default() };
+        let of = |vectorize| LowerMemrefsOptions { vectorize, ..LowerMemrefsOptions::default() };
         let found: Vec<_> =
             Target::ALL.iter().map(|t| (of(*t).vector_bits(), of(*t).vector_registers(), t.name())).collect();
         assert_eq!(found, [(0, 0, "none"), (256, 16, "avx2"), (512, 32, "avx512"), (128, 32, "neon")]);
@@ -299,7 +305,7 @@ mod tests {
     #[test]
     fn numbers_are_in_range() {
         let with = |vectorize, vector_bits, vector_registers| {
-            Options { vectorize, vector_bits, vector_registers, ..Options::default() }.check()
+            LowerMemrefsOptions { vectorize, vector_bits, vector_registers, ..LowerMemrefsOptions::default() }.check()
         };
         for (bits, registers) in [(0, 0), (64, 8), (128, 64), (2048, 33)] {
             assert_eq!(with(Target::Avx2, bits, registers), Ok(()));
@@ -328,15 +334,15 @@ mod tests {
         for (text, number) in numbers {
             assert_eq!(
                 format!("cache-bytes={text}").parse(),
-                Ok(Options { cache_bytes: number, ..Options::default() })
+                Ok(LowerMemrefsOptions { cache_bytes: number, ..LowerMemrefsOptions::default() })
             );
         }
-        let with = |text: &str| text.parse::<Options>();
-        let contract = Options { contract: true, ..Options::default() };
+        let with = |text: &str| text.parse::<LowerMemrefsOptions>();
+        let contract = LowerMemrefsOptions { contract: true, ..LowerMemrefsOptions::default() };
         for text in ["contract", "contract=", "contract=1", " contract=True  ", "contract={true}", "contract='TRUE'"] {
             assert_eq!(with(text), Ok(contract), "{text}");
         }
-        assert_eq!(with("contract contract=0"), Ok(Options::default()));
+        assert_eq!(with("contract contract=0"), Ok(LowerMemrefsOptions::default()));
         for (text, error) in [
             ("cache-bytes=-1", "cache-bytes must be a number from 0 to 18446744073709551615, found `-1`"),
             ("vector-bits=+1", "vector-bits must be a number from 0 to 4294967295, found `+1`"),

@@ -17,7 +17,7 @@ use crate::kernel::access::{Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::loops::a_loop;
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -30,7 +30,7 @@ use tensor_layout::maps::Interval;
 const LEAST: i64 = 8;
 
 /// Emits vector code for a nest before `b`. If this is impossible, returns the reason and emits nothing.
-pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
+pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &LowerMemrefsOptions) -> Result<(), String> {
     let (lowered, element_encoding) = one_layout(nest)?;
     check(body)?;
     let shape =

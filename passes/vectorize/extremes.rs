@@ -25,7 +25,7 @@
 use super::plan::{Mode, VectorPlan};
 use super::tail::{GREATER, LESS, compare};
 use crate::kernel::combiner::Combiner;
-use crate::pass::options::{Options, Target};
+use crate::pass::options::{LowerMemrefsOptions, Target};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
 use melior::ir::r#type::IntegerType;
@@ -55,7 +55,7 @@ pub enum Extreme {
 
 impl Extreme {
     /// The extreme of this combiner; `None` if the machine does better without it, or has too few registers.
-    pub fn of(combiner: Option<&Combiner>, plan: &VectorPlan, target: &Options) -> Option<Extreme> {
+    pub fn of(combiner: Option<&Combiner>, plan: &VectorPlan, target: &LowerMemrefsOptions) -> Option<Extreme> {
         let op = combiner?.op;
         let widest = match target.vectorize {
             Target::Avx512 => 64,

@@ -22,7 +22,7 @@ use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{MULTI_INSTRUCTION, is};
 use crate::kernel::body::Body;
 use crate::kernel::combiner::Combiner;
-use crate::pass::options::{Options, Parallel};
+use crate::pass::options::{LowerMemrefsOptions, Parallel};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
@@ -62,7 +62,7 @@ pub struct At {
 /// A kernel under construction.
 pub struct Kernel<'a, 'c> {
     pub body: &'a Body<'c>,
-    pub target: &'a Options,
+    pub target: &'a LowerMemrefsOptions,
     pub plan: VectorPlan,
     /// The number of the first operand that is written.
     pub output: usize,
@@ -88,7 +88,7 @@ pub struct Kernel<'a, 'c> {
 impl<'a, 'c> Kernel<'a, 'c> {
     pub fn new(
         body: &'a Body<'c>,
-        target: &'a Options,
+        target: &'a LowerMemrefsOptions,
         buffers: Vec<Val<'c>>,
         output: usize,
         plan: VectorPlan,

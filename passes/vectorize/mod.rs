@@ -53,13 +53,13 @@ mod tail;
 
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::Builder;
 use planned::PlannedKernel;
 pub use row_blocks::RowBlocks;
 
 /// Emits vector code for a nest before `b`. If this is impossible, returns the reason and emits nothing.
-pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
+pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &LowerMemrefsOptions) -> Result<(), String> {
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use crate::kernel;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{Builder, Val};
 use tensor_layout::expr::Expr;
 
@@ -24,7 +24,7 @@ pub fn emit<'c>(
     b: Builder<'c>,
     nest: &Nest<'c>,
     body: &Body<'c>,
-    target: &Options,
+    target: &LowerMemrefsOptions,
     refusal: Refusal,
 ) -> Result<(), String> {
     let Some(extents) = nest.extents.iter().map(|n| n.known()).collect::<Option<Vec<i64>>>() else {
@@ -98,7 +98,7 @@ impl Input {
     }
 
     /// Emits the copy.
-    fn copy<'c>(&self, b: Builder<'c>, nest: &Nest<'c>, target: &Options) -> Val<'c> {
+    fn copy<'c>(&self, b: Builder<'c>, nest: &Nest<'c>, target: &LowerMemrefsOptions) -> Val<'c> {
         let Operand { access, map, .. } = &nest.operands[self.operand];
         let made = scratch(b, &Distance::fixed(self.elements), access.element_encoding.element, &[]);
         let own = |dim: &usize| self.dims.iter().position(|d| d == dim).map_or(Expr::Const(0), Expr::Var);

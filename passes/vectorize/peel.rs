@@ -11,7 +11,7 @@ use crate::buffers::index::IndexVars;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use tensor_layout::expr::Expr;
@@ -22,7 +22,7 @@ pub fn emit<'c>(
     b: Builder<'c>,
     nest: &Nest<'c>,
     body: &Body<'c>,
-    target: &Options,
+    target: &LowerMemrefsOptions,
     refusal: Refusal,
 ) -> Result<(), String> {
     let Refusal { reason, mut dims } = refusal;

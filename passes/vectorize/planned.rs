@@ -13,7 +13,7 @@ use crate::buffers::index::IndexVars;
 use crate::kernel::access::Size;
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub struct PlannedKernel<'a, 'c> {
     pub nest: &'a Nest<'c>,
     pub plan: VectorPlan,
     body: &'a Body<'c>,
-    target: &'a Options,
+    target: &'a LowerMemrefsOptions,
     vars: IndexVars<'c>,
     /// The views of the operands' buffers.
     rows: Vec<Row<'c>>,
@@ -32,7 +32,12 @@ pub struct PlannedKernel<'a, 'c> {
 
 impl<'a, 'c> PlannedKernel<'a, 'c> {
     /// Plans a kernel; the error is the reason why there is none.
-    pub fn of(b: Builder<'c>, nest: &'a Nest<'c>, body: &'a Body<'c>, target: &'a Options) -> Result<Self, Refusal> {
+    pub fn of(
+        b: Builder<'c>,
+        nest: &'a Nest<'c>,
+        body: &'a Body<'c>,
+        target: &'a LowerMemrefsOptions,
+    ) -> Result<Self, Refusal> {
         let mut vars = IndexVars::default();
         let mut plan = planner::plan(b, nest, body, target, &mut vars)?;
         // A refusal for a buffer names no dimension.

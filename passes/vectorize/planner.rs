@@ -11,7 +11,7 @@ use crate::kernel::body::Body;
 use crate::kernel::loops::{scales, split};
 use crate::kernel::nest::{Nest, Part};
 use crate::kernel::places;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Builder, Op};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
@@ -30,7 +30,7 @@ pub fn plan<'c>(
     b: Builder<'c>,
     nest: &Nest<'c>,
     body: &Body<'c>,
-    target: &Options,
+    target: &LowerMemrefsOptions,
     vars: &mut IndexVars<'c>,
 ) -> Result<VectorPlan, Refusal> {
     if places::outputs_cover_places(nest) {
@@ -76,7 +76,7 @@ pub fn plan<'c>(
 
 /// A plan under construction.
 pub struct VectorPlanner<'a> {
-    pub target: &'a Options,
+    pub target: &'a LowerMemrefsOptions,
     /// The bits of a vector.
     pub vector_bits: u32,
     pub levels: Vec<Level>,
@@ -106,7 +106,7 @@ impl<'a> VectorPlanner<'a> {
     fn new<'c>(
         b: Builder<'c>,
         nest: &Nest<'c>,
-        target: &'a Options,
+        target: &'a LowerMemrefsOptions,
         vars: &mut IndexVars<'c>,
     ) -> Result<Self, Refusal> {
         let output = nest.operands.len() - nest.outputs;

@@ -25,7 +25,7 @@ use crate::kernel::body::Body;
 use crate::kernel::common_rows::CommonRows;
 use crate::kernel::fusion::Base;
 use crate::kernel::nest::Nest;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::cmp::Reverse;
@@ -61,7 +61,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
         b: Builder<'c>,
         nests: &[&'a (Nest<'c>, Body<'c>)],
         common: &'a CommonRows<'c>,
-        target: &'a Options,
+        target: &'a LowerMemrefsOptions,
     ) -> Result<Self, usize> {
         let size = |dims: &Vec<usize>| nests[0].0.extents[dims[0]].known();
         let rows = |dims: &Vec<usize>| size(dims).map(|size| RowSteps { dims: dims.clone(), size, step: size });

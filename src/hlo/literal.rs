@@ -93,7 +93,7 @@ impl Values {
         values.read_level(cursor, element, &sizes).map_err(|error| {
             let is_one_value = begin.peek() != Some(b'{') && values.push(&mut begin.clone(), element).is_ok();
             let message = format!("{}; {ONE_VALUE}", error.message);
-            if is_one_value { error.saying(message) } else { error }
+            if is_one_value { error.with_message(message) } else { error }
         })?;
         Ok(values)
     }

@@ -83,7 +83,7 @@ pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) ->
         (raw.attributes.iter().find(|a| a.name == "input_output_alias"), &signatures[new_position[entry]])
     {
         let checked = aliases::check(alias.text, signature.result, &signature.parameters);
-        errors.extend(checked.err().map(|error| error.moved(alias.at)));
+        errors.extend(checked.err().map(|error| error.shifted(alias.at)));
     }
     if !errors.is_empty() || raw.broken {
         return None;

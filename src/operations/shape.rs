@@ -159,7 +159,7 @@ impl Array {
             return Err(Error::at(at, format!("expected {what}, found a type of MLIR; XLA writes `{shape}`")).syntax());
         }
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
-        let element = ElementType::parse(name).map_err(|error| error.placed(Some(at)))?;
+        let element = ElementType::parse(name).map_err(|error| error.with_offset(Some(at)))?;
         if !cursor.eat("[") {
             return Err(cursor.expected(&format!("`[` after `{name}`")));
         }

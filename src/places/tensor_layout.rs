@@ -113,7 +113,7 @@ impl TensorLayout {
         layout.check().map_err(|(spot, error)| match spot {
             Some(Spot::Part(dim, k)) => {
                 let message = format!("{error}, in part {k} of dimension {dim}");
-                error.saying(message)
+                error.with_message(message)
             }
             _ => error,
         })?;

@@ -24,16 +24,16 @@ use std::cmp::Reverse;
 /// A layout applied to the logical sizes of an array.
 #[derive(Clone, Debug)]
 pub struct Expansion {
-    logical: Vec<i64>,
+    logical_sizes: Vec<i64>,
     /// The size of every value, the logical dimensions first.
-    sizes_of: Vec<i64>,
+    value_sizes: Vec<i64>,
     steps: Vec<TilingStep>,
     /// The values that are the expanded indices, majormost first.
     expanded: Vec<usize>,
-    sizes: Vec<i64>,
+    expanded_sizes: Vec<i64>,
     strides: Vec<i64>,
-    elements: i64,
-    allocated: i64,
+    expanded_elements: i64,
+    allocated_elements: i64,
     element_bits: i64,
     strided_dims: Vec<StridedDim>,
     split: bool,
@@ -92,12 +92,12 @@ impl Expansion {
 
     /// The logical sizes.
     pub fn logical_sizes(&self) -> &[i64] {
-        &self.logical
+        &self.logical_sizes
     }
 
     /// The expanded sizes in memory order, majormost first; those of the largest piece where the layout is cut.
     pub fn sizes(&self) -> &[i64] {
-        &self.sizes
+        &self.expanded_sizes
     }
 
     /// The strides of [`Expansion::sizes`], in elements.
@@ -107,12 +107,12 @@ impl Expansion {
 
     /// The product of the expanded sizes.
     pub fn elements(&self) -> i64 {
-        self.elements
+        self.expanded_elements
     }
 
     /// The allocated elements: [`Expansion::elements`], in a tiled layout rounded up to the tail alignment.
     pub fn allocated_elements(&self) -> i64 {
-        self.allocated
+        self.allocated_elements
     }
 
     /// The product of the logical sizes.
@@ -120,7 +120,7 @@ impl Expansion {
     /// # Errors
     /// The product does not fit in 64 bits, which happens only where the layout is cut across memories.
     pub fn logical_elements(&self) -> Result<i64, Error> {
-        product(&self.logical)
+        product(&self.logical_sizes)
     }
 
     /// The bytes of all elements without padding: whole bytes of the type for each, or fewer bits where `E(n)` packs
@@ -138,7 +138,7 @@ impl Expansion {
     /// # Errors
     /// The bytes do not fit in 64 bits, or `element` is not data.
     pub fn padded_bytes(&self, element: ElementType) -> Result<i64, Error> {
-        bytes(self.allocated, element, self.element_bits)
+        bytes(self.allocated_elements, element, self.element_bits)
     }
 
     /// Whether the layout is cut across memories, so that an offset also needs the number of a memory.
@@ -173,19 +173,19 @@ impl Expansion {
     /// The offset is outside the allocated memory, or the layout is cut across memories.
     pub fn index(&self, offset: i64) -> Result<Option<Vec<i64>>, Error> {
         self.in_one_memory()?;
-        if !(0..self.allocated).contains(&offset) {
+        if !(0..self.allocated_elements).contains(&offset) {
             let message = format!(
                 "an offset must be at least 0 and less than the {} elements of the allocation, found {offset}",
-                self.allocated
+                self.allocated_elements
             );
             return Err(Error::new(message));
         }
-        if offset >= self.elements {
+        if offset >= self.expanded_elements {
             return Ok(None);
         }
-        let mut values = vec![0; self.sizes_of.len()];
+        let mut values = vec![0; self.value_sizes.len()];
         let mut rest = offset;
-        for (&value, size) in self.expanded.iter().zip(&self.sizes).rev() {
+        for (&value, size) in self.expanded.iter().zip(&self.expanded_sizes).rev() {
             values[value] = rest % size;
             rest /= size;
         }
@@ -193,26 +193,26 @@ impl Expansion {
             match *step {
                 TilingStep::DivMod { value, by, outer, .. } => {
                     values[value] = values[outer] * by + values[outer + 1];
-                    if values[value] >= self.sizes_of[value] {
+                    if values[value] >= self.value_sizes[value] {
                         return Ok(None);
                     }
                 }
                 TilingStep::Merge { major, minor, merged } => {
-                    values[major] = values[merged] / self.sizes_of[minor];
-                    values[minor] = values[merged] % self.sizes_of[minor];
+                    values[major] = values[merged] / self.value_sizes[minor];
+                    values[minor] = values[merged] % self.value_sizes[minor];
                 }
             }
         }
-        values.truncate(self.logical.len());
+        values.truncate(self.logical_sizes.len());
         Ok(Some(values))
     }
 
     /// The expanded index as expressions of the logical index, not simplified: variable `k` is logical dimension `k`.
     /// Where the layout is cut they hold inside a piece.
     pub fn exprs(&self) -> Vec<Expr> {
-        let mut values: Vec<Expr> = (0..self.logical.len()).map(Expr::Var).collect();
+        let mut values: Vec<Expr> = (0..self.logical_sizes.len()).map(Expr::Var).collect();
         // Values that no step defines are leading dimensions of size 1.
-        values.resize(self.sizes_of.len(), Expr::Const(0));
+        values.resize(self.value_sizes.len(), Expr::Const(0));
         for step in &self.steps {
             match *step {
                 TilingStep::DivMod { value, .. } if values[value] == Expr::Const(0) => {}
@@ -223,7 +223,7 @@ impl Expansion {
                 }
                 TilingStep::Merge { major, minor, merged } => {
                     let [a, b] = [major, minor].map(|v| std::mem::replace(&mut values[v], Expr::Const(0)));
-                    values[merged] = scaled(a, self.sizes_of[minor]) + b;
+                    values[merged] = scaled(a, self.value_sizes[minor]) + b;
                 }
             }
         }
@@ -247,10 +247,10 @@ impl Expansion {
     pub(crate) fn equations(&self) -> IndexEquations {
         let step = |step: &TilingStep| match *step {
             TilingStep::DivMod { value, by, outer, .. } => (value, outer, by, outer + 1),
-            TilingStep::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
+            TilingStep::Merge { major, minor, merged } => (merged, major, self.value_sizes[minor], minor),
         };
         IndexEquations {
-            sizes: self.sizes_of.clone(),
+            sizes: self.value_sizes.clone(),
             digits: self.steps.iter().map(step).collect(),
             expanded: self.expanded.clone(),
         }
@@ -269,15 +269,15 @@ impl Expansion {
     /// Computes all values of a logical index, and calls `read` with them.
     fn forward<T>(&self, index: &[i64], read: impl FnOnce(&[i64]) -> T) -> Result<T, Error> {
         self.in_one_memory()?;
-        if index.len() != self.logical.len() {
-            let rank = dimensions(self.logical.len());
+        if index.len() != self.logical_sizes.len() {
+            let rank = dimensions(self.logical_sizes.len());
             return Err(Error::new(format!(
                 "the index must have {rank}, as the shape has, found {}",
                 dimensions(index.len())
             )));
         }
-        if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.logical[dim]) {
-            let (at, size) = (index[dim], self.logical[dim]);
+        if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.logical_sizes[dim]) {
+            let (at, size) = (index[dim], self.logical_sizes[dim]);
             return Err(Error::new(format!(
                 "the index of dimension {dim} must be at least 0 and less than its size {size}, found {at}"
             )));
@@ -285,10 +285,10 @@ impl Expansion {
         // Few layouts have more values than this, and an allocation would dominate the time.
         let mut few = [0; 32];
         let mut many = Vec::new();
-        let values = if let Some(few) = few.get_mut(..self.sizes_of.len()) {
+        let values = if let Some(few) = few.get_mut(..self.value_sizes.len()) {
             few
         } else {
-            many.resize(self.sizes_of.len(), 0);
+            many.resize(self.value_sizes.len(), 0);
             &mut many[..]
         };
         values[..index.len()].copy_from_slice(index);
@@ -301,7 +301,7 @@ impl Expansion {
                     values[outer + 1] = v - quotient * by;
                 }
                 TilingStep::Merge { major, minor, merged } => {
-                    values[merged] = values[major] * self.sizes_of[minor] + values[minor];
+                    values[merged] = values[major] * self.value_sizes[minor] + values[minor];
                 }
             }
         }
@@ -335,7 +335,7 @@ struct Group {
     /// The lowest of its logical dimensions.
     dim: Option<usize>,
     /// The number of its values that no step has used.
-    parts: usize,
+    unused_values: usize,
     /// Whether its index is the sum of its parts times their scales. Otherwise parts have no order of significance.
     ordered: bool,
 }
@@ -379,7 +379,7 @@ impl Builder {
 
     /// A new value that is the whole index of a new group.
     fn whole(&mut self, size: i64, dim: Option<usize>, nodes: u64) -> usize {
-        self.groups.push(Group { dim, parts: 1, ordered: true });
+        self.groups.push(Group { dim, unused_values: 1, ordered: true });
         self.value(size, self.groups.len() - 1, 1, nodes)
     }
 
@@ -397,13 +397,13 @@ impl Builder {
         let dim = ga.dim.into_iter().chain(gb.dim).min();
         let merged = if a.group == b.group && ga.ordered && b.scale.checked_mul(b.size) == Some(a.scale) {
             // Neighbouring parts of one index become a longer part of it.
-            self.groups[a.group].parts -= 1;
+            self.groups[a.group].unused_values -= 1;
             self.value(size, a.group, b.scale, nodes)
-        } else if a.group != b.group && [(a, ga), (b, gb)].iter().all(|(v, g)| g.parts == 1 && v.scale == 1) {
+        } else if a.group != b.group && [(a, ga), (b, gb)].iter().all(|(v, g)| g.unused_values == 1 && v.scale == 1) {
             self.whole(size, dim, nodes)
         } else {
-            let parts = ga.parts + if a.group == b.group { 0 } else { gb.parts } - 1;
-            self.groups.push(Group { dim, parts, ordered: false });
+            let unused_values = ga.unused_values + if a.group == b.group { 0 } else { gb.unused_values } - 1;
+            self.groups.push(Group { dim, unused_values, ordered: false });
             let group = self.groups.len() - 1;
             for value in self.values.iter_mut().filter(|v| v.group == a.group || v.group == b.group) {
                 value.group = group;
@@ -425,14 +425,14 @@ impl Builder {
         let allocated = (elements / tail + i64::from(elements % tail != 0)).checked_mul(tail).ok_or_else(too_large)?;
         let strided_dims = self.strided_dims(&sizes, &strides);
         Ok(Expansion {
-            logical: logical.to_vec(),
-            sizes_of: self.values.iter().map(|v| v.size).collect(),
+            logical_sizes: logical.to_vec(),
+            value_sizes: self.values.iter().map(|v| v.size).collect(),
             steps: self.steps,
             expanded: self.expanded,
-            sizes,
+            expanded_sizes: sizes,
             strides,
-            elements,
-            allocated,
+            expanded_elements: elements,
+            allocated_elements: allocated,
             element_bits: layout.element_bits,
             strided_dims,
             split: !layout.splits.is_empty(),
@@ -485,7 +485,7 @@ impl Tiling for Builder {
 
     fn split(&mut self, value: usize, by: i64) -> Result<[usize; 2], Error> {
         let KnownValue { size, group, scale, nodes } = self.values[value];
-        self.groups[group].parts += 1;
+        self.groups[group].unused_values += 1;
         let quotients = size / by + i64::from(size % by != 0);
         let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
         let inner = self.value(by, group, scale, nodes.saturating_add(1));

@@ -7,7 +7,9 @@ use crate::engine::{engine, said_of_padding};
 use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind, PADDING};
-use layout_passes::{Arena, Form, Options, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
+use layout_passes::{
+    Arena, Form, LowerMemrefsOptions, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target,
+};
 use layout_runtime::Engine;
 use melior::Context;
 use std::process::ExitCode;
@@ -87,7 +89,7 @@ impl Part {
         let spaces = choices.bool() && machine != PlanMachine::Own;
         let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         let of_padding = self.vectors && PADDING.iter().any(|kind| kind.0 == self.kind.0);
-        let lowering = if of_padding { Options { padding: Padding::Typed, ..lowering } } else { lowering };
+        let lowering = if of_padding { LowerMemrefsOptions { padding: Padding::Typed, ..lowering } } else { lowering };
         let arena =
             if self.form == Form::Strided { choices.choice(&[Arena::Kept, Arena::None]) } else { Arena::default() };
         PipelineOptions { lowering, plan, arena, verify: env::var_os(UNVERIFIED).is_none() }
@@ -246,8 +248,8 @@ fn exit_code(same: bool) -> ExitCode {
 }
 
 /// Random options for vector code.
-fn random_options(rng: &mut Choices, form: Form) -> Options {
-    Options {
+fn random_options(rng: &mut Choices, form: Form) -> LowerMemrefsOptions {
+    LowerMemrefsOptions {
         form,
         vectorize: rng.choice(&Target::ALL[1..]),
         vector_bits: rng.choice(&[0, 0, 0, 0, 64, 128, 256, 512]),

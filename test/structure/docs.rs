@@ -5,7 +5,7 @@
 //! file there starts with the commands of its example, one a line.
 //! `BLESS=1 cargo test -p layout-test --test structure docs` writes the pages.
 
-use layout_passes::{Options, pipelines::PIPELINES};
+use layout_passes::{LowerMemrefsOptions, pipelines::PIPELINES};
 use layout_test::Checkout;
 use std::{
     collections::{HashMap, HashSet},
@@ -106,7 +106,7 @@ fn passes_are_current() {
     for pipeline in PIPELINES {
         page += &format!("\n### `{}`\n\n{}.\n", pipeline.name, pipeline.summary);
         page += &place.options(pipeline.name);
-        let passes = pipeline.text(Options::default());
+        let passes = pipeline.text(LowerMemrefsOptions::default());
         page += &format!("\nWith the default it is\n\n```text\n{}\n```\n", one_a_line(&passes));
         page += &place.example(pipeline.name);
     }

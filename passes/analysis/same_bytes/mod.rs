@@ -90,7 +90,7 @@ impl<'c> SameBytes<'c> {
     }
 
     /// Makes the result of such an operation alias the bytes of that operand.
-    pub fn show(&mut self, rewriter: &Rewriter, op: Op<'c>) {
+    pub fn alias_bytes(&mut self, rewriter: &Rewriter, op: Op<'c>) {
         let number = handed_on(op).expect("the operation hands on an operand");
         let (b, source, result) = (Builder::before(op), ir::operands(op)[number], ir::result(op, 0));
         let unit = |name| b.named(name, Attribute::unit(b.context()));

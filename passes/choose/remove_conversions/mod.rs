@@ -9,14 +9,14 @@
 //! - *spaces*: a memory space and a TensorLayout fix where data are; they stay as written.
 //!
 //! 1. Chains of conversions are shortened: each reads the source of its chain.
-//! 2. Each use of a conversion gets its own copy (`place.rs`): one use may need it where others do not.
+//! 2. Each use of a conversion gets its own copy (`hoist.rs`): one use may need it where others do not.
 //! 3. Values with one layout form a class. Conversions are visited in order of the bytes that they move, the most
 //!    first, loops and calls counted ([`ExecutionCounts`]), and the classes of source and result merge if the rules
 //!    allow it (`classes.rs`). Such a conversion disappears; the others existed before, so none is added in any order.
 //! 4. The types of values are set. Conversions of an empty tensor, a constant or a fill become the same definition in
 //!    the other layout.
 //! 5. The remaining conversions are merged for each layout, and move out of loops and into the only branch that uses
-//!    them (`place.rs`).
+//!    them (`hoist.rs`).
 //!
 //! In `convert(A to B); add; convert(B to A)` between an argument and a result of a public function, both with layout A,
 //! all four values become one class, of layout A.
@@ -25,7 +25,7 @@
 
 mod classes;
 mod constraints;
-mod place;
+mod hoist;
 
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::set_function_type;
@@ -40,7 +40,7 @@ use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
 
 pub use classes::reshaped;
-pub use place::erase_dead;
+pub use hoist::erase_dead;
 
 /// Marks a conversion from `layout-plan`, which stays.
 pub const PLANNED: &str = "planned";
@@ -68,8 +68,8 @@ pub(crate) fn run<'c>(stage: StageInput<'c, RemoveConversionsOptions>) -> StageR
 
 fn remove(rewriter: &Rewriter) {
     let module = rewriter.root();
-    place::shorten_chains(module);
-    place::split_uses(module);
+    hoist::shorten_chains(module);
+    hoist::split_uses(module);
     let operations = ir::all_operations(module);
     let runs = ExecutionCounts::of(&operations);
     let Constraints { mut classes, functions } =
@@ -84,8 +84,8 @@ fn remove(rewriter: &Rewriter) {
         set_function_type(function);
     }
     let kept: Vec<Op> = conversions.into_iter().filter(|op| !erase_identity(rewriter, *op)).collect();
-    place::settle(rewriter, kept);
-    place::erase_dead(rewriter);
+    hoist::settle(rewriter, kept);
+    hoist::erase_dead(rewriter);
 }
 
 /// Whether an operation converts tensors.

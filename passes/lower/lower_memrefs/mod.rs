@@ -39,7 +39,7 @@ use crate::buffers::parts::row_major;
 use crate::buffers::type_converter::TypeConverter;
 use crate::kernel::access::is_slice_of_pending;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::options::{Options, Target};
+use crate::pass::options::{LowerMemrefsOptions, Target};
 use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
@@ -48,7 +48,7 @@ use melior::ir::operation::OperationMutLike;
 use state::Lowering;
 
 /// Lowers all tiled memrefs of a module. On failure reports the reasons and changes nothing.
-pub(crate) fn run<'c>(stage: StageInput<'c, Options>) -> StageResult<'c> {
+pub(crate) fn run<'c>(stage: StageInput<'c, LowerMemrefsOptions>) -> StageResult<'c> {
     let StageInput { rewriter, options, .. } = stage;
     let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
@@ -139,7 +139,7 @@ impl<'c> Lowering<'c> {
         {
             // A program without layouts gets vectors as well; upstream's passes handle operations that are not on
             // buffers.
-            let _ = self.in_vectors(op);
+            let _ = self.try_fuse_or_vectorize(op);
         }
     }
 
@@ -165,7 +165,7 @@ impl<'c> Lowering<'c> {
             "memref.generic_atomic_rmw" => self.on_element(b, op, 0),
             "memref.prefetch" | "affine.prefetch" => self.prefetch(b, op),
             "memref.dim" => self.dim(b, op),
-            "memref.copy" => self.nest(b, op),
+            "memref.copy" => self.lower_structured(b, op),
             "layout.convert" => self.convert(b, op),
             name if name.starts_with("vector.") || name.starts_with("affine.vector_") => self.transfer(b, op),
             name if is(name, SLICE_OR_RESHAPE) && is_slice_of_pending(ir::result(op, 0)) => {
@@ -180,7 +180,7 @@ impl<'c> Lowering<'c> {
             "memref.dealloc" => self.whole_only(&operands),
             "memref.dma_start" => self.dma_start(b, op),
             name if is(name, FORWARDS) => self.whole_only(&operands),
-            _ if self.maps.contains_key(&ir::op_key(op)) => self.nest(b, op),
+            _ if self.maps.contains_key(&ir::op_key(op)) => self.lower_structured(b, op),
             _ => Err(self.unsupported(op)),
         }
     }

@@ -57,20 +57,20 @@ impl<'c> Lowering<'c> {
     }
 
     /// Lowers a structured operation or a copy to a loop nest or vector code.
-    pub(super) fn nest(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        if self.options.vectorize != Target::None && self.in_vectors(op)? {
+    pub(super) fn lower_structured(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        if self.options.vectorize != Target::None && self.try_fuse_or_vectorize(op)? {
             return Ok(());
         }
-        self.scalar(b, op)
+        self.emit_scalar(b, op)
     }
 
     /// Lowers a structured operation or a copy to scalar loops.
-    pub(super) fn scalar(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        if ir::name(op) == "memref.copy" { self.buffer_copy(b, op) } else { self.structured(b, op) }
+    pub(super) fn emit_scalar(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        if ir::name(op) == "memref.copy" { self.buffer_copy(b, op) } else { self.emit_structured_loops(b, op) }
     }
 
     /// Lowers a structured operation to a loop nest with its body inside.
-    fn structured(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+    fn emit_structured_loops(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let Described { values, number, inputs, mut nest, body } = self.fusion().described(op)?;
         let body = body.ok_or("it has no body")?;
         let arguments = ir::arguments(body);
@@ -129,7 +129,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// Emits vector code for a structured operation or a copy: see *Rewrite* in `mod.rs`. Returns false for scalar loops.
-    pub(super) fn in_vectors(&mut self, op: Op<'c>) -> Result<bool, String> {
+    pub(super) fn try_fuse_or_vectorize(&mut self, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
             self.make_before_loads(op, consumer);
@@ -137,7 +137,7 @@ impl<'c> Lowering<'c> {
             self.fused_into.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);
         }
-        if self.waits(op) {
+        if self.waits_for_next(op) {
             self.waiting.push(op);
             return Ok(true);
         }
@@ -145,7 +145,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// Emits vector code for an operation with everything fused into it; returns false for scalar loops.
-    pub(super) fn alone(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
+    pub(super) fn vectorize_with_fused(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         let made = self.kernel(b, op);
         let parts = self.fused_into.remove(&key).unwrap_or_default();
@@ -163,10 +163,10 @@ impl<'c> Lowering<'c> {
             Err(_) => {
                 for part in parts {
                     self.no_fusion.insert(ir::op_key(part));
-                    self.nest(Builder::before(part), part)?;
+                    self.lower_structured(Builder::before(part), part)?;
                 }
                 self.no_fusion.insert(key);
-                self.alone(b, op)
+                self.vectorize_with_fused(b, op)
             }
         }
     }

@@ -24,7 +24,7 @@ const WAITING: usize = 64;
 
 impl<'c> Lowering<'c> {
     /// Whether an operation is lowered together with the next one.
-    pub(super) fn waits(&self, op: Op<'c>) -> bool {
+    pub(super) fn waits_for_next(&self, op: Op<'c>) -> bool {
         // Threads split one kernel; padding is decided kernel by kernel.
         if self.options.parallel != Parallel::None || self.options.padding != Padding::Masked {
             return false;
@@ -49,7 +49,7 @@ impl<'c> Lowering<'c> {
     /// Emits all waiting operations if a load between an operation and its consumer may read a buffer that they write.
     pub(super) fn make_before_loads(&mut self, op: Op<'c>, consumer: Op<'c>) {
         if self.next_access(op, &[]).is_none_or(|next| ir::op_key(next) != ir::op_key(consumer)) {
-            std::mem::take(&mut self.waiting).into_iter().for_each(|op| self.by_itself(op));
+            std::mem::take(&mut self.waiting).into_iter().for_each(|op| self.emit_waiting(op));
         }
     }
 
@@ -66,7 +66,7 @@ impl<'c> Lowering<'c> {
         }
         let mut from = 0;
         while from < ops.len() {
-            let made = self.together(&ops[from..], nests.get(from..).unwrap_or_default());
+            let made = self.emit_common_rows(&ops[from..], nests.get(from..).unwrap_or_default());
             if made > 0 {
                 from += made;
                 continue;
@@ -74,26 +74,27 @@ impl<'c> Lowering<'c> {
             let op = ops[from];
             from += 1;
             if from == ops.len() {
-                return self.alone(Builder::before(op), op);
+                return self.vectorize_with_fused(Builder::before(op), op);
             }
-            self.by_itself(op);
+            self.emit_waiting(op);
         }
         Ok(true)
     }
 
     /// Emits a waiting operation: as vector code, or as scalar loops.
-    fn by_itself(&mut self, op: Op<'c>) {
+    fn emit_waiting(&mut self, op: Op<'c>) {
         // Upstream's passes handle the rest of a program without layouts.
         let (location, name, touches) = (ir::location(op), ir::name(op), self.touches(op));
-        let made = self.alone(Builder::before(op), op);
-        let made = made.and_then(|made| if made || !touches { Ok(()) } else { self.scalar(Builder::before(op), op) });
+        let made = self.vectorize_with_fused(Builder::before(op), op);
+        let made =
+            made.and_then(|made| if made || !touches { Ok(()) } else { self.emit_scalar(Builder::before(op), op) });
         if let Err(reason) = made {
             self.error(location, format!("'{name}' op cannot be lowered: {reason}"));
         }
     }
 
     /// Emits the longest run of first kernels over the same rows. Returns its length; a single kernel is not emitted.
-    fn together(&mut self, ops: &[Op<'c>], nests: &[Option<(Nest<'c>, Body<'c>)>]) -> usize {
+    fn emit_common_rows(&mut self, ops: &[Op<'c>], nests: &[Option<(Nest<'c>, Body<'c>)>]) -> usize {
         let options = self.options;
         let mut most = MOST;
         while most > 1 {
@@ -126,7 +127,7 @@ impl<'c> Lowering<'c> {
                     continue;
                 }
             };
-            others.iter().filter(|k| **k < last).for_each(|k| self.by_itself(ops[*k]));
+            others.iter().filter(|k| **k < last).for_each(|k| self.emit_waiting(ops[*k]));
             let members: Vec<Op<'c>> = members.into_iter().map(|k| ops[k]).collect();
             let parts = |op: &Op<'c>| self.fused_into.get(&ir::op_key(*op)).into_iter().flatten().copied();
             let own: Vec<Op<'c>> = members.iter().flat_map(|op| parts(op).chain([*op])).collect();

@@ -10,7 +10,7 @@ use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
 use crate::kernel::padding::{KnownPadding, PaddingWrite, WholeTiles, whole_tiles, wishes};
-use crate::pass::options::{Options, Parallel};
+use crate::pass::options::{LowerMemrefsOptions, Parallel};
 use crate::{kernel, vectorize};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::Attribute;
@@ -88,7 +88,7 @@ impl<'c> Lowering<'c> {
     /// Emits fills, and records them.
     pub(super) fn fill_padding(&mut self, fills: Vec<Fill<'c>>) {
         // The filled padding is small and read soon.
-        let options = Options { cache_bytes: 0, parallel: Parallel::None, ..self.options };
+        let options = LowerMemrefsOptions { cache_bytes: 0, parallel: Parallel::None, ..self.options };
         for fill in fills {
             let b = Builder::before(ir::next(fill.constant).expect("a constant is no terminator"));
             let value = ir::result(fill.constant, 0);

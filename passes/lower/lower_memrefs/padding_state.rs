@@ -3,7 +3,7 @@
 use crate::analysis::functions::{referred, symbol};
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::kernel::padding::{Content, WholeTiles};
-use crate::pass::options::{Options, Padding};
+use crate::pass::options::{LowerMemrefsOptions, Padding};
 use layout_dialect::PADDING;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::attribute::AttributeLike;
@@ -38,7 +38,7 @@ pub(super) struct PaddingState<'c> {
 }
 
 impl<'c> PaddingState<'c> {
-    pub(super) fn new(operations: &[Op<'c>], options: &Options) -> Self {
+    pub(super) fn new(operations: &[Op<'c>], options: &LowerMemrefsOptions) -> Self {
         if options.padding == Padding::Masked {
             return PaddingState::default();
         }

@@ -9,7 +9,7 @@ use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::kernel::access::{Buffers, is_slice_of_pending};
 use crate::kernel::fusion::Fusion;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::options::Options;
+use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Op, Rewriter, Val};
 use melior::ir::{AffineMap, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// A pass over one module.
 pub(super) struct Lowering<'c> {
     pub(super) rewriter: &'c Rewriter,
-    pub(super) options: Options,
+    pub(super) options: LowerMemrefsOptions,
     pub(super) types: Types<'c>,
     /// The lowered forms of tiled buffers, and the index maps to their elements.
     pub(super) buffers: Buffers<'c>,
@@ -42,7 +42,12 @@ pub(super) struct Lowering<'c> {
 }
 
 impl<'c> Lowering<'c> {
-    pub(super) fn new(rewriter: &'c Rewriter, root: Op<'c>, options: Options, operations: &[Op<'c>]) -> Self {
+    pub(super) fn new(
+        rewriter: &'c Rewriter,
+        root: Op<'c>,
+        options: LowerMemrefsOptions,
+        operations: &[Op<'c>],
+    ) -> Self {
         let axes = Axes::of(root, operations);
         // Named operations derive their maps from their operands' types, so they are read before those change.
         let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));

@@ -150,7 +150,7 @@ fn donations(module: &Module) -> Result<Vec<AliasPair>, Error> {
     };
     let entry = &module.computations[module.entry];
     let parameters: Vec<&Shape> = entry.parameters.iter().map(|k| &entry.instructions[*k].shape).collect();
-    pairs(&attribute.text, &entry.result().shape, &parameters).map_err(|error| error.moved(attribute.at))
+    pairs(&attribute.text, &entry.result().shape, &parameters).map_err(|error| error.shifted(attribute.at))
 }
 
 /// The sets of leaves that share a buffer, each with its earliest leaf as representative.

@@ -52,7 +52,7 @@ pub fn shared(module: &Module, computation: &Computation, instruction: &Instruct
     let mut found = Vec::new();
     if let Some(attribute) = instruction.attributes.iter().find(|a| a.name == "output_to_operand_aliasing") {
         let said = pairs(&attribute.text, &instruction.shape, &operands);
-        let said = said.map_err(|error| error.moved(attribute.at))?;
+        let said = said.map_err(|error| error.shifted(attribute.at))?;
         let before = |k: usize| operands[..k].iter().map(|shape| count(shape)).sum::<usize>();
         let said = said.into_iter().map(|pair| (pair.result, before(pair.operand) + pair.leaf));
         found = fitting(said.map(updates), &operands, &instruction.shape, false);

@@ -269,7 +269,7 @@ impl<'a> Inlining<'a, '_> {
         while let Some(node) = graph.nodes.get(frame.next) {
             match self.node(&mut frame, node).map_err(|error| {
                 let message = format!("node {} of graph {}: {error}", frame.next, frame.graph);
-                error.saying(message)
+                error.with_message(message)
             })? {
                 Some(made) => {
                     frame.known.push(made);

@@ -16,7 +16,6 @@ mod maps;
 mod moves;
 mod numbers;
 mod offsets;
-mod picture;
 mod places;
 mod plan;
 mod protocol;
@@ -24,6 +23,7 @@ mod report;
 mod schedule;
 mod solve;
 mod svg;
+mod text_picture;
 mod view;
 
 pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report, program_text};
@@ -163,16 +163,16 @@ fn hinted(text: &str, error: Error) -> Error {
     let path = Path::new(text);
     if path.is_file() || path.extension().is_some_and(|extension| extension == "hlo") {
         let message = format!("expected a shape or a layout, found the name of a file; did you mean `hlo {text}`?");
-        return error.saying(message).placed(Some(0));
+        return error.with_message(message).with_offset(Some(0));
     }
     if text.starts_with(['{', '#']) {
         let message = format!("{error}; a layout must have its shape before it, such as f32[3,5]{{1,0:T(8,128)}}");
-        return error.saying(message);
+        return error.with_message(message);
     }
     match nearest(text, arguments.get_subcommands().map(clap::Command::get_name)) {
         Some(near) => {
             let message = format!("{error}; did you mean the command `{near}`?");
-            error.saying(message)
+            error.with_message(message)
         }
         None => error,
     }

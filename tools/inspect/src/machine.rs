@@ -49,7 +49,7 @@ pub fn found(text: &str, measure: bool) -> Result<Machine, Error> {
     let machine = Machine::parse(text)?;
     match (measure, text) {
         (false, _) => Ok(machine),
-        (true, "cpu") => Machine::parse(&measured()).map_err(|error| error.placed(None)),
+        (true, "cpu") => Machine::parse(&measured()).map_err(|error| error.with_offset(None)),
         (true, _) => Err(Error::at(0, format!("only `cpu` can be measured, found `{text}`"))),
     }
 }

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::numbers::counted;
-use crate::picture::{SLICES, next, slices};
+use crate::text_picture::{SLICES, next, slices};
 use std::fmt::Write;
 use tensor_layout::drawing::label;
 use tensor_layout::notations::to_tiled;

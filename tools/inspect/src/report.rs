@@ -11,7 +11,7 @@
 //! XLA, and a TensorLayout.
 
 use crate::numbers::counted;
-use crate::{maps, picture, places};
+use crate::{maps, places, text_picture};
 use std::fmt::Write;
 use tensor_layout::notations::{read, to_tensor_layout};
 use tensor_layout::operations::{Array, Shape};
@@ -64,7 +64,7 @@ pub fn report(text: &str) -> Result<String, Error> {
 /// The error with a place: without one it is about the sizes, after the first bracket of the text.
 pub fn in_sizes(text: &str, error: Error) -> Error {
     let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
-    error.placed(at)
+    error.with_offset(at)
 }
 
 fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
@@ -103,7 +103,7 @@ fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
     }
     let parts = to_tensor_layout(&expansion, &array.layout);
     line("as", parts.map_or_else(|why| format!("no TensorLayout: {why}"), |parts| parts.to_string()));
-    let picture = picture::picture(&expansion, &array.layout);
+    let picture = text_picture::picture(&expansion, &array.layout);
     if !picture.is_empty() {
         out.push_str("\noffsets\n");
         out.push_str(&picture);

@@ -171,14 +171,14 @@ pub fn network(text: &str) -> Result<CostNetwork, Error> {
     for (list, name) in [(&nodes.intervals, "intervals"), (&nodes.usages, "usages")] {
         if list.len() != count {
             let message = format!("expected as many `{name}` as `costs` of nodes, {count}, found {}", list.len());
-            return Err(Error::new(message).placed(list.last().and_then(|part| source.error(part, "").at)));
+            return Err(Error::new(message).with_offset(list.last().and_then(|part| source.error(part, "").at)));
         }
     }
     if edges.nodes.len() != edges.costs.len() {
         let (pairs, costs) = (edges.nodes.len(), edges.costs.len());
         let at = edges.nodes.last().and_then(|part| source.error(part, "").at);
         let message = format!("expected as many `costs` of edges as `nodes`, {pairs}, found {costs}");
-        return Err(Error::new(message).placed(at));
+        return Err(Error::new(message).with_offset(at));
     }
     let mut network = CostNetwork::new();
     for part in &nodes.costs {

@@ -17,7 +17,7 @@ fn written(text: &str, machine: &str, found: Result<Written, Unwritten>) -> PyRe
             let first = errors.into_iter().next().unwrap_or_else(|| Error::new("the program is wrong"));
             let more = if more == 0 { String::new() } else { format!("; and {}", counted(more, "other error")) };
             let message = format!("{first}{more}");
-            Err(in_text(text, first.saying(message)))
+            Err(in_text(text, first.with_message(message)))
         }
     }
 }

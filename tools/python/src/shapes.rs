@@ -56,7 +56,7 @@ impl Shape {
     fn wrong(&self, error: Error) -> PyErr {
         let text = self.to_string();
         let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
-        in_text(&text, error.placed(at))
+        in_text(&text, error.with_offset(at))
     }
 
     /// The shape as an array; an error for any other shape.

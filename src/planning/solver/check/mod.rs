@@ -53,7 +53,7 @@ fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> 
     for (at, node) in certificate.proof.iter().enumerate() {
         let within = |error: Error| {
             let message = format!("node {at} of the proof: {error}");
-            error.saying(message)
+            error.with_message(message)
         };
         let Some(mut without) = open.pop() else {
             return wrong(format!("node {at} of the proof is below no other"));

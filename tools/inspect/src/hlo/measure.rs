@@ -24,7 +24,7 @@ pub struct Report<'m> {
 }
 
 /// A buffer of a program with the instruction that makes it.
-struct Owned<'m> {
+struct DefinedBuffer<'m> {
     /// The computation, the instruction in it, and the leaf of its result.
     place: (usize, (usize, usize)),
     frame: RunsAs,
@@ -43,7 +43,7 @@ impl<'m> Report<'m> {
     }
 
     /// The report of a module in another order than the file's; `order` has the file's peaks, and the bounds.
-    pub fn in_order(self, order: Option<OrderPeaks>) -> Report<'m> {
+    pub fn with_order_peaks(self, order: Option<OrderPeaks>) -> Report<'m> {
         Report { order, ..self }
     }
 
@@ -124,13 +124,13 @@ impl<'m> Report<'m> {
     pub fn tensors(&self, top: usize) -> Result<(Vec<Tensor>, usize, Bytes), Error> {
         let mut owned = self.owned();
         owned.sort_by_key(|buffer| -buffer.footprint.waste());
-        let mut ranked: Vec<(usize, Owned)> = owned.into_iter().enumerate().collect();
+        let mut ranked: Vec<(usize, DefinedBuffer)> = owned.into_iter().enumerate().collect();
         ranked.sort_by_key(|(_, buffer)| -buffer.footprint.padded);
         let mut named = Vec::new();
         let (mut others, mut rest) = (0, Footprint::default());
         for (place, (waste, buffer)) in ranked.iter().enumerate() {
             if place < top || *waste < top && buffer.footprint.waste() > 0 {
-                named.push(told(buffer, self.target));
+                named.push(tensor_row(buffer, self.target));
             } else {
                 others += 1;
                 rest = rest.plus(buffer.footprint)?;
@@ -189,7 +189,7 @@ impl<'m> Report<'m> {
     }
 
     /// The buffers of the program; a computation that runs in two ways counts once.
-    fn owned(&self) -> Vec<Owned<'m>> {
+    fn owned(&self) -> Vec<DefinedBuffer<'m>> {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for ((number, frame), buffers) in &self.used.frames {
@@ -204,7 +204,7 @@ impl<'m> Report<'m> {
                 let array = arrays.entry(buffer.made.0).or_insert_with(|| leaves(&instruction.shape))[buffer.made.1];
                 let (role, footprint) = (buffer.role, buffer.footprint);
                 let place = (*number, buffer.made);
-                found.push(Owned { place, frame: *frame, computation, instruction, array, role, footprint });
+                found.push(DefinedBuffer { place, frame: *frame, computation, instruction, array, role, footprint });
             }
         }
         found
@@ -275,7 +275,7 @@ impl<'m> Report<'m> {
     }
 
     /// The buffers grouped by source line, and by `op_name`.
-    fn origins(&self, owned: &[Owned], top: usize) -> (Vec<Origin>, Vec<Origin>) {
+    fn origins(&self, owned: &[DefinedBuffer], top: usize) -> (Vec<Origin>, Vec<Origin>) {
         let mut live: BTreeMap<(usize, (usize, usize)), i64> = BTreeMap::new();
         for space in self.used.spaces.keys() {
             for moment in self.used.peak(self.module, *space) {
@@ -309,14 +309,14 @@ impl<'m> Report<'m> {
 }
 
 /// The tensors that waste most, and the layouts of a machine that waste less.
-fn worst(mut owned: Vec<Owned>, target: &Target, top: usize) -> Vec<Tensor> {
+fn worst(mut owned: Vec<DefinedBuffer>, target: &Target, top: usize) -> Vec<Tensor> {
     owned.retain(|buffer| buffer.footprint.waste() > 0);
     owned.sort_by_key(|buffer| -buffer.footprint.waste());
-    owned.iter().take(top).map(|buffer| told(buffer, target)).collect()
+    owned.iter().take(top).map(|buffer| tensor_row(buffer, target)).collect()
 }
 
 /// A buffer as a row of the report.
-fn told(buffer: &Owned, target: &Target) -> Tensor {
+fn tensor_row(buffer: &DefinedBuffer, target: &Target) -> Tensor {
     let used = LaneUse::of(buffer.array);
     let pair = |(used, of): (i64, i64)| [used, of];
     Tensor {

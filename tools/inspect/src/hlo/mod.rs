@@ -152,7 +152,7 @@ fn one(
 ) -> Result<(Summary, Option<Complaint>), Complaint> {
     let (module, text, peaks) = ordered(options, file)?;
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-    let report = Report::new(&module, target).map_err(in_text)?.in_order(peaks);
+    let report = Report::new(&module, target).map_err(in_text)?.with_order_peaks(peaks);
     if options.timeline {
         print(options, &timeline(options, file, &report))?;
     }
@@ -170,7 +170,7 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     };
     let (module, text, peaks) = ordered(options, file)?;
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-    let report = Report::new(&module, target).map_err(in_text)?.in_order(peaks);
+    let report = Report::new(&module, target).map_err(in_text)?.with_order_peaks(peaks);
     let top = options.top.unwrap_or(page::TOP);
     check_seconds(options.seconds)?;
     spread::only(target, &[("--plan", options.plan, spread::NO_PAGE)])

@@ -89,7 +89,7 @@ impl PlanOptions {
         if spread::has_places(target)
             && let Err(error) = Levels::new(target.machine())
         {
-            return Err(Complaint::in_argument(&self.machine, &error.placed(Some(0))));
+            return Err(Complaint::in_argument(&self.machine, &error.with_offset(Some(0))));
         }
         Ok(())
     }
@@ -332,12 +332,12 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let Some(number) = named.or_else(|| space.parse().ok()) else {
         return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))).unknown());
     };
-    target.machine().check_limits([number].into_iter()).map_err(|error| error.placed(Some(0)))?;
+    target.machine().check_limits([number].into_iter()).map_err(|error| error.with_offset(Some(0)))?;
     let start = text.len() - bytes.len();
     let bytes = numbers::bytes(bytes, LARGEST_SUM);
     let bytes = bytes.map_err(|error| {
         let at = error.at.map(|at| start + at);
-        error.placed(at)
+        error.with_offset(at)
     })?;
     Ok(SpaceLimit { space: number, bytes })
 }
@@ -354,7 +354,7 @@ pub fn complaint(file: &str, text: &str, why: Error) -> Complaint {
 pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     let place = |(c, k): (usize, usize)| module.computations.get(c)?.instructions.get(k).map(|own| own.at);
     match why {
-        Unplanned::Wrong(node, error) => error.placed(node.and_then(place)),
+        Unplanned::Wrong(node, error) => error.with_offset(node.and_then(place)),
         Unplanned::Short { memory, at, least, capacity, arrays, .. } => {
             let names = Names { module, target };
             let named = |(array, bytes): &(_, i64)| format!("`{}` ({bytes})", names.array(*array));
@@ -364,12 +364,12 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
                 "no plan fits: here `{memory}` must hold {least} bytes, {} more than its capacity {capacity}{most}",
                 least - capacity
             );
-            Error::new(message).placed(place(at))
+            Error::new(message).with_offset(place(at))
         }
-        Unplanned::Unfit(ref nearest) => Error::new(why.to_string()).placed(place(nearest.at)),
+        Unplanned::Unfit(ref nearest) => Error::new(why.to_string()).with_offset(place(nearest.at)),
         Unplanned::Undecided(ref nearest) => {
             let at = nearest.as_ref().and_then(|nearest| place(nearest.at));
-            Error::new(why.to_string()).undecided().placed(at)
+            Error::new(why.to_string()).undecided().with_offset(at)
         }
         why => Error::new(why.to_string()),
     }

@@ -96,7 +96,7 @@ pub enum Unproved {
 /// The program or the proof is wrong; the error says which of the two texts is at fault.
 pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     let wrong = |at: usize, message: String| Unproved::Proof(Error::at(at, message).syntax());
-    let about = |error: Error| Unproved::Proof(error.placed(None));
+    let about = |error: Error| Unproved::Proof(error.with_offset(None));
     let (head, rest) =
         proof.split_once('\n').ok_or_else(|| wrong(0, "expected two parts, found one line".to_string()))?;
     let unread = |error: serde_json::Error| {
@@ -106,7 +106,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     let stated: Proved<KeptBytes> = serde_json::from_str(head).map_err(unread)?;
     let parsed = Certificate::parse(rest).map_err(|error| {
         let at = error.at.unwrap_or(0);
-        Unproved::Proof(error.placed(Some(head.len() + 1 + at)))
+        Unproved::Proof(error.with_offset(Some(head.len() + 1 + at)))
     })?;
     let target = Target::parse(&stated.machine).map_err(about)?;
     let module = Module::parse(text).map_err(Unproved::Program)?;

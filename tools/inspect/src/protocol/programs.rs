@@ -46,7 +46,7 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     let module = Module::parse(&request.text).map_err(first).map_err(|error| Failure::of_field("text", error))?;
     let of_text = |error| Failure::of_field("text", error);
     let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
-    let report = Report::new(&module, &target).map_err(of_text)?.in_order(schedule.map(|(_, peaks)| peaks));
+    let report = Report::new(&module, &target).map_err(of_text)?.with_order_peaks(schedule.map(|(_, peaks)| peaks));
     Ok(Answer::Report(Box::new(report.summary(request.top).map_err(of_text)?)))
 }
 
@@ -83,7 +83,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let mut limits = Vec::new();
     for (space, bytes) in &request.capacity {
         let found = limit(&target, &format!("{space}={bytes}"));
-        limits.push(found.map_err(|error| Failure::of_field("capacity", error.placed(None)))?);
+        limits.push(found.map_err(|error| Failure::of_field("capacity", error.with_offset(None)))?);
     }
     let mut clock = Clock::of_plan(checked_seconds(request.seconds)?).silent();
     let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
@@ -174,7 +174,7 @@ fn first(errors: Vec<Error>) -> Error {
         0 => first,
         more => {
             let message = format!("{first}, and {more} more errors");
-            first.saying(message)
+            first.with_message(message)
         }
     }
 }
