@@ -1,4 +1,4 @@
-//! MLIR's affine expressions and [`Expr`], the expressions of the maths, each made from the other.
+//! MLIR's affine expressions and [`Expr`], the expressions of `tensor-layout`, each made from the other.
 //!
 //! `d0 floordiv 8 + s0 * 2` is an expression on both sides. Two things exist on one side only. [`Expr`] has minima and
 //! maxima, which no affine expression has. MLIR multiplies by symbols and has `ceildiv`: products of two variables have no

@@ -35,7 +35,7 @@ pub fn stored_bits(bits: i64) -> i64 {
     (bits + 7) / 8 * 8
 }
 
-/// An element type of the maths with this width, which is all that layouts know of elements; for MLIR's booleans,
+/// An element type of `tensor-layout` with this width, which is all that layouts know of elements; for MLIR's booleans,
 /// of one bit, it is `pred`. `None` if there is no such type.
 pub fn alike(bits: i64) -> Option<ElementType> {
     // Booleans take a byte, and are no numbers of one bit.

@@ -126,14 +126,14 @@ extern "C" fn layout_rs_tiled_rank(tiled: MlirAttribute) -> i64 {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_tiled_minor_to_major(tiled: MlirAttribute, result: Numbers, user: *mut c_void) {
-    guard(emit(tiled, ()), || give(result, user, &crate::tiled::minor_to_major(&layout_of(tiled))));
+    guard(emit(tiled, ()), || give(result, user, &crate::tiled_rules::minor_to_major(&layout_of(tiled))));
 }
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_tiled_tiles(tiled: MlirAttribute, tile: Numbers, user: *mut c_void) {
     guard(emit(tiled, ()), || {
-        crate::tiled::tiles(&layout_of(tiled)).iter().for_each(|entries| give(tile, user, entries));
+        crate::tiled_rules::tiles(&layout_of(tiled)).iter().for_each(|entries| give(tile, user, entries));
     });
 }
 
@@ -157,7 +157,7 @@ extern "C" fn layout_rs_tiled_offset_of(
 ) -> bool {
     verdict(error, user, || {
         let index = numbers_of(index, index_rank);
-        let found = crate::tiled::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?.offset(&index);
+        let found = crate::tiled_rules::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?.offset(&index);
         let found = found.map_err(|error| error.message)?;
         // SAFETY: C++ has room for a number.
         unsafe { offset.write(found) };
@@ -177,7 +177,7 @@ extern "C" fn layout_rs_tiled_expanded_sizes(
     user: *mut c_void,
 ) -> bool {
     verdict(error, user, || {
-        let expansion = crate::tiled::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?;
+        let expansion = crate::tiled_rules::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?;
         give(result, result_user, expansion.sizes());
         Ok(())
     })
@@ -195,7 +195,7 @@ extern "C" fn layout_rs_tiled_expanded_strides(
     user: *mut c_void,
 ) -> bool {
     verdict(error, user, || {
-        let expansion = crate::tiled::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?;
+        let expansion = crate::tiled_rules::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?;
         give(result, result_user, expansion.strides());
         Ok(())
     })
@@ -228,7 +228,8 @@ extern "C" fn layout_rs_tensor_layout_place_of(
 ) -> bool {
     verdict(error, user, || {
         let index = numbers_of(index, index_rank);
-        let placement = crate::tensor_layout::static_placement(&tensor_layout_of(layout), &sizes_of(sizes, rank))?;
+        let placement =
+            crate::tensor_layout_rules::static_placement(&tensor_layout_of(layout), &sizes_of(sizes, rank))?;
         give(result, result_user, &placement.place(&index).map_err(|error| error.message)?);
         Ok(())
     })
@@ -278,7 +279,7 @@ fn affine_map(layout: MlirAttribute) -> MlirAffineMap {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_tiled_is_identity(tiled: MlirAttribute) -> bool {
-    guard(emit(tiled, false), || crate::tiled::is_identity(&layout_of(tiled)))
+    guard(emit(tiled, false), || crate::tiled_rules::is_identity(&layout_of(tiled)))
 }
 
 /// See `Glue.h`.
@@ -300,7 +301,7 @@ extern "C" fn layout_rs_tiled_verify_layout(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    verdict(error, user, || crate::tiled::verify_layout(&layout_of(tiled), &sizes_of(sizes, rank)))
+    verdict(error, user, || crate::tiled_rules::verify_layout(&layout_of(tiled), &sizes_of(sizes, rank)))
 }
 
 /// See `Glue.h`.
@@ -313,7 +314,7 @@ extern "C" fn layout_rs_tiled_strides(
     offset: *mut i64,
 ) -> bool {
     guard(emit(tiled, false), || {
-        write_strides(crate::tiled::strides(&layout_of(tiled), &sizes_of(sizes, rank)), rank, strides, offset)
+        write_strides(crate::tiled_rules::strides(&layout_of(tiled), &sizes_of(sizes, rank)), rank, strides, offset)
     })
 }
 
@@ -344,7 +345,7 @@ extern "C" fn layout_rs_tiled_verify_encoding(
     user: *mut c_void,
 ) -> bool {
     verdict_on_element(element, error, user, |element| {
-        crate::tiled::verify_encoding(&layout_of(tiled), &sizes_of(sizes, rank), element)
+        crate::tiled_rules::verify_encoding(&layout_of(tiled), &sizes_of(sizes, rank), element)
     })
 }
 
@@ -377,7 +378,9 @@ extern "C" fn layout_rs_tensor_layout_verify_layout(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    verdict(error, user, || crate::tensor_layout::verify_layout(&tensor_layout_of(layout), &sizes_of(sizes, rank)))
+    verdict(error, user, || {
+        crate::tensor_layout_rules::verify_layout(&tensor_layout_of(layout), &sizes_of(sizes, rank))
+    })
 }
 
 /// See `Glue.h`.
@@ -390,7 +393,7 @@ extern "C" fn layout_rs_tensor_layout_strides(
     offset: *mut i64,
 ) -> bool {
     guard(emit(layout, false), || {
-        let found = crate::tensor_layout::strides(&tensor_layout_of(layout), &sizes_of(sizes, rank));
+        let found = crate::tensor_layout_rules::strides(&tensor_layout_of(layout), &sizes_of(sizes, rank));
         write_strides(found.map(|strides| strides.into_iter().map(Some).collect()), rank, strides, offset)
     })
 }
@@ -406,7 +409,7 @@ extern "C" fn layout_rs_tensor_layout_verify_encoding(
     user: *mut c_void,
 ) -> bool {
     verdict_on_element(element, error, user, |element| {
-        crate::tensor_layout::verify_encoding(&tensor_layout_of(layout), &sizes_of(sizes, rank), element)
+        crate::tensor_layout_rules::verify_encoding(&tensor_layout_of(layout), &sizes_of(sizes, rank), element)
     })
 }
 

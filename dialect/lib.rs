@@ -11,7 +11,7 @@
 //! | file | what it holds | uses |
 //! |---|---|---|
 //! | `advice` | notes for upstream's errors on memrefs without strides | |
-//! | `affine` | expressions of the maths as `AffineExpr` and back | |
+//! | `affine` | expressions of `tensor-layout` as `AffineExpr` and back | |
 //! | `axis` | the rule of `#layout.axis` | |
 //! | `context` | references to MLIR contexts | |
 //! | `guard` | panics become diagnostics at the border to C++ | |
@@ -20,14 +20,14 @@
 //! | `imports` | C++ that Rust calls, each call in a safe function | `indexing_map`, `strings` |
 //! | `element` | bits of element types | `imports` |
 //! | `convert` | the rules of `layout.convert` | `imports` |
-//! | `tiled` | tiled layouts: affine map, strides, checks against a type | `element` |
-//! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
+//! | `tiled_rules` | tiled layouts: affine map, strides, checks against a type | `element` |
+//! | `tensor_layout_rules` | the same for TensorLayouts | `affine`, `element` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
-//! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
+//! | `values` | attributes to values of `tensor-layout` and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `tensor_layout_rules`, `tiled_rules` |
 //! | `movement` | movement between two types of a tensor | `element`, `imports`, `values` |
-//! | `machine` | the rules of `layout.machine` | `element`, `imports`, `tensor_layout`, `values` |
-//! | `exports` | functions for C++: `layout_rs_*` | `advice`, `attribute`, `axis`, `context`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
-//! | `queries` | further functions for C++: layouts from numbers, bytes, movement | `context`, `exports`, `machine`, `movement`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `machine` | the rules of `layout.machine` | `element`, `imports`, `tensor_layout_rules`, `values` |
+//! | `exports` | functions for C++: `layout_rs_*` | `advice`, `attribute`, `axis`, `context`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout_rules`, `tiled_rules`, `values` |
+//! | `queries` | further functions for C++: layouts from numbers, bytes, movement | `context`, `exports`, `machine`, `movement`, `strings`, `tensor_layout_rules`, `tiled_rules`, `values` |
 //!
 //! # Example
 //!
@@ -114,8 +114,8 @@ mod movement;
 mod queries;
 #[allow(unsafe_code, reason = "texts from C++ are pointers")]
 mod strings;
-pub mod tensor_layout;
-pub mod tiled;
+pub mod tensor_layout_rules;
+pub mod tiled_rules;
 mod values;
 
 pub use context::borrowed;

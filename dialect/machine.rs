@@ -10,7 +10,7 @@
 
 use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};
-use crate::tensor_layout::static_placement;
+use crate::tensor_layout_rules::static_placement;
 use crate::values::{machine, memory_space, pending, tensor_layout};
 use ::tensor_layout::places::Machine;
 use ::tensor_layout::places::{Placement, TensorLayout};

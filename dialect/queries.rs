@@ -5,7 +5,7 @@ use crate::exports::{give_text, layout_of, numbers_of, sizes_of, tensor_layout_o
 use crate::movement::movement;
 use crate::strings::bytes;
 use crate::values::{machine, tensor_layout_attribute, tiled_attribute};
-use crate::{machine as machines, tensor_layout, tiled};
+use crate::{machine as machines, tensor_layout_rules, tiled_rules};
 use ::tensor_layout::analysis::Movement;
 use ::tensor_layout::text::Error;
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
@@ -33,7 +33,7 @@ extern "C" fn layout_rs_tiled_of_numbers(
         let counts = numbers_of(entry_counts, tile_count);
         let entries = numbers_of(entries, total(&counts));
         let tiles: Vec<&[i64]> = pieces(&entries, &counts).collect();
-        let layout = tiled::of_numbers(&numbers_of(minor_to_major, rank), &tiles, memory_space)?;
+        let layout = tiled_rules::of_numbers(&numbers_of(minor_to_major, rank), &tiles, memory_space)?;
         Ok(tiled_attribute(context, &layout))
     })
 }
@@ -59,7 +59,7 @@ extern "C" fn layout_rs_tensor_layout_of_parts(
         let axis = |k: usize| str::from_utf8(axis(k)).map_err(|_| "expected UTF-8 text");
         let parts = (0..total).map(|k| Ok((extents[k], axis(k)?, strides[k]))).collect::<Result<Vec<_>, String>>()?;
         let dims: Vec<_> = pieces(&parts, &counts).map(<[_]>::to_vec).collect();
-        Ok(tensor_layout_attribute(context, &tensor_layout::of_parts(&dims)?))
+        Ok(tensor_layout_attribute(context, &tensor_layout_rules::of_parts(&dims)?))
     })
 }
 
@@ -75,7 +75,7 @@ extern "C" fn layout_rs_tiled_padded_bytes(
     user: *mut c_void,
 ) -> bool {
     verdict(error, user, || {
-        let found = tiled::padded_bytes(&layout_of(tiled), &sizes_of(sizes, rank), number_type(element)?)?;
+        let found = tiled_rules::padded_bytes(&layout_of(tiled), &sizes_of(sizes, rank), number_type(element)?)?;
         // SAFETY: C++ has room for a number.
         unsafe { bytes.write(found) };
         Ok(())

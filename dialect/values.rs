@@ -134,10 +134,10 @@ pub fn layout(of: Type) -> Option<Attribute> {
 pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
     let context = borrowed(&attribute.context());
     if let Some(layout) = tiled(attribute) {
-        return Some(crate::tiled::affine_map(context, &layout));
+        return Some(crate::tiled_rules::affine_map(context, &layout));
     }
     let layout = tensor_layout(attribute)?;
-    Some(crate::tensor_layout::affine_map(context, &layout))
+    Some(crate::tensor_layout_rules::affine_map(context, &layout))
 }
 
 /// The `#layout.memory_space` attribute of one of XLA's numbers.

@@ -96,7 +96,7 @@ fn variable(e: &Expr) -> Option<usize> {
 
 /// The kernel of an operation, and the kernel's dimension for each of its dimensions.
 #[derive(Clone, PartialEq)]
-struct Place {
+struct KernelDims {
     kernel: usize,
     dims: Vec<usize>,
 }
@@ -116,7 +116,7 @@ struct Grouping<'c> {
     elementwise: HashMap<usize, Elementwise<'c>>,
     /// Operations that may overwrite each tensor, in block order.
     written: HashMap<usize, Vec<usize>>,
-    places: HashMap<usize, Place>,
+    places: HashMap<usize, KernelDims>,
     /// The kernels, by the keys of their writing operations.
     kernels: HashMap<usize, ElementwiseKernel<'c>>,
 }
@@ -167,7 +167,7 @@ impl<'c> Grouping<'c> {
         let dims = self.elementwise[&key].output.len();
         let place = match place.filter(|place| !self.is_disturbed(op, place.kernel)) {
             Some(place) => place,
-            None => Place { kernel: key, dims: (0..dims).collect() },
+            None => KernelDims { kernel: key, dims: (0..dims).collect() },
         };
         let kernel = self.kernels.entry(place.kernel).or_default();
         kernel.members.insert(0, op);
@@ -177,12 +177,12 @@ impl<'c> Grouping<'c> {
     }
 
     /// The place on which all readers of an operation's result agree.
-    fn joined(&self, op: Op<'c>) -> Option<Place> {
+    fn joined(&self, op: Op<'c>) -> Option<KernelDims> {
         let own = &self.elementwise[&ir::op_key(op)];
         if self.filled(ir::result(op, 0)).is_some() {
             return None;
         }
-        let mut found: Option<Place> = None;
+        let mut found: Option<KernelDims> = None;
         for (user, operand) in ir::uses(ir::result(op, 0)) {
             let (reader, place) = (self.elementwise.get(&ir::op_key(user))?, self.places.get(&ir::op_key(user))?);
             let (_, index) = reader.inputs.get(operand)?;
@@ -191,7 +191,7 @@ impl<'c> Grouping<'c> {
                 dims[*dim] = place.dims[variable(e)?];
             }
             let once = dims.len() == place.dims.len() && (0..dims.len()).all(|d| dims.contains(&d));
-            let here = Place { kernel: place.kernel, dims };
+            let here = KernelDims { kernel: place.kernel, dims };
             if !once || found.as_ref().is_some_and(|found| *found != here) {
                 return None;
             }

@@ -15,7 +15,7 @@
 //! static sizes, whose bounds are constants or nearly so, there is one set of loops.
 
 use crate::buffers::index::IndexVars;
-use crate::kernel::nest::Part;
+use crate::kernel::nest::TileLoop;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;
@@ -42,8 +42,8 @@ pub struct Branch<'c> {
 impl FullTiles {
     /// The loops inside tiles, for parts in loop order; `None` if no tile can be ragged at run time.
     /// `sizes` holds the variables of dynamic sizes.
-    pub fn of(parts: &[Part], scales: &[Vec<i64>], sizes: Vec<Option<usize>>) -> Option<FullTiles> {
-        let outermost = |part: &Part| part.level == 0 && sizes[part.dim].is_some();
+    pub fn of(parts: &[TileLoop], scales: &[Vec<i64>], sizes: Vec<Option<usize>>) -> Option<FullTiles> {
+        let outermost = |part: &TileLoop| part.level == 0 && sizes[part.dim].is_some();
         let first = parts.iter().rposition(outermost)? + 1;
         let mut conditions = Vec::new();
         for (dim, size) in sizes.iter().enumerate() {
@@ -76,7 +76,7 @@ impl FullTiles {
     }
 
     /// The bounds of a part in full tiles.
-    pub fn bounds(&self, part: &Part) -> Vec<Expr> {
+    pub fn bounds(&self, part: &TileLoop) -> Vec<Expr> {
         let open = |e: &Expr| self.sizes[part.dim].is_some_and(|size| uses(std::slice::from_ref(e), size));
         part.bounds.iter().filter(|e| !open(e)).cloned().collect()
     }

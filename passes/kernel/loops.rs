@@ -13,7 +13,7 @@ use crate::buffers::index::IndexVars;
 use crate::buffers::spread::Spread;
 use crate::kernel::access::{Reached, Size};
 use crate::kernel::full_tiles::FullTiles;
-use crate::kernel::nest::{Nest, Part};
+use crate::kernel::nest::{Nest, TileLoop};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use std::cmp::Reverse;
@@ -136,7 +136,7 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
 
 /// Sorts the parts into loop order, outermost first: the memory order of the output, with exceptions for
 /// reduced dimensions.
-pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexVars) {
+pub fn order(nest: &Nest, parts: &mut [TileLoop], index: &[Vec<Expr>], vars: &IndexVars) {
     let uses = |operand: usize, dim: usize| {
         let mut found = false;
         nest.operands[operand].map.iter().for_each(|e| e.for_each_var(&mut |v| found |= v == dim));
@@ -145,8 +145,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
     let inputs = nest.operands.len() - nest.outputs;
     let reduced = |dim: usize| !(inputs..nest.operands.len()).any(|o| uses(o, dim));
     let dims = nest.extents.len();
-    let descending = |parts: &mut [Part], operand: usize| {
-        let stride = |part: &Part| stride(nest, operand, &index[operand], part.var, vars);
+    let descending = |parts: &mut [TileLoop], operand: usize| {
+        let stride = |part: &TileLoop| stride(nest, operand, &index[operand], part.var, vars);
         parts.sort_by_cached_key(|p| (Reverse(stride(p)), p.dim, p.level));
     };
     if nest.outputs == 0 {
@@ -160,7 +160,7 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
         let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
         sort_within(parts, &slots);
     } else {
-        let stride = |part: &Part| stride(nest, inputs, &index[inputs], part.var, vars);
+        let stride = |part: &TileLoop| stride(nest, inputs, &index[inputs], part.var, vars);
         order_contraction(parts, &reduced, &stride);
     }
     // A part whose bound depends on the larger parts of its dimension is inside them.
@@ -175,10 +175,10 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
 /// Loop order of a contraction: the reduction is outside the tiles and the output's fastest loop, so that a tile is
 /// reused in the cache. If an input has tiles and the output has none, that loop is the innermost: its stores are
 /// contiguous.
-fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
+fn order_contraction(parts: &mut [TileLoop], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&TileLoop) -> i64) {
     let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(p));
     let innermost = innermost.map(|p| (p.dim, p.level));
-    let group = |p: &Part| match () {
+    let group = |p: &TileLoop| match () {
         () if reduced(p.dim) => 1,
         () if p.level > 0 || Some((p.dim, p.level)) == innermost => 2,
         () => 0,
@@ -205,7 +205,7 @@ fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: &IndexV
 }
 
 /// Sorts the parts in these slots by dimension, larger parts first; the others stay.
-fn sort_within(parts: &mut [Part], slots: &[usize]) {
+fn sort_within(parts: &mut [TileLoop], slots: &[usize]) {
     for (n, slot) in slots.iter().enumerate() {
         let first = slots[n..].iter().copied().min_by_key(|k| (parts[*k].dim, parts[*k].level));
         parts.swap(*slot, first.unwrap_or(*slot));
@@ -216,7 +216,7 @@ fn sort_within(parts: &mut [Part], slots: &[usize]) {
 pub fn split<'c>(
     b: Builder<'c>,
     vars: &mut IndexVars<'c>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<TileLoop>,
     dim: usize,
     scales: &[i64],
     extent: Size<'c>,
@@ -245,7 +245,7 @@ pub fn split<'c>(
         let var = vars.unbound(interval);
         boxes.vars.push(interval);
         terms.push(Expr::Var(var).times(*scale));
-        parts.push(Part { dim, level, var, bounds });
+        parts.push(TileLoop { dim, level, var, bounds });
     }
     let sum = |terms: &[Expr]| terms.iter().cloned().fold(Expr::Const(0), |a, b| a + b);
     let mut within = |from: usize, size: i64| {

@@ -19,7 +19,7 @@ pub struct Nest<'c> {
 }
 
 /// One loop: a part of a dimension.
-pub struct Part {
+pub struct TileLoop {
     pub dim: usize,
     /// Its position among the scales of its dimension.
     pub level: usize,

@@ -14,7 +14,7 @@ use crate::buffers::index::IndexVars;
 use crate::buffers::spread::{Spread, SpreadBuffer};
 use crate::kernel::access::{Operand, Reached};
 use crate::kernel::loops::{Inner, a_loop, order, scales, split};
-use crate::kernel::nest::{Nest, Part};
+use crate::kernel::nest::{Nest, TileLoop};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;
@@ -72,7 +72,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
         local.push(k + nest.outputs >= nest.operands.len() || places.holds(operand, &view));
     }
     let dims = places.vars.simplified(&places.dims, &[]);
-    let (mut loops, spread): (Vec<Part>, Vec<Part>) =
+    let (mut loops, spread): (Vec<TileLoop>, Vec<TileLoop>) =
         std::mem::take(&mut places.parts).into_iter().partition(|part| !places.digits.iter().any(|d| d.0 == part.var));
     order(nest, &mut loops, &index, &places.vars);
     loops.sort_by_key(|part| !places.over_time(nest, part));
@@ -112,7 +112,7 @@ struct Places<'c> {
     /// The index in each dimension of the iteration space, as a sum of parts.
     dims: Vec<Expr>,
     scales: Vec<Vec<i64>>,
-    parts: Vec<Part>,
+    parts: Vec<TileLoop>,
     /// Variables that are no loops, with their values over the coordinates.
     digits: Vec<(usize, Expr)>,
     guards: Vec<Guard>,
@@ -249,7 +249,7 @@ impl<'c> Places<'c> {
     }
 
     /// Whether a loop is over time for an output.
-    fn over_time(&self, nest: &Nest<'c>, part: &Part) -> bool {
+    fn over_time(&self, nest: &Nest<'c>, part: &TileLoop) -> bool {
         let scale = self.scales[part.dim][part.level];
         nest.operands[nest.operands.len() - nest.outputs..].iter().any(|operand| {
             let Some(spread_buffer) = operand.access.spread_buffer() else { return false };
@@ -339,7 +339,7 @@ impl<'c> Places<'c> {
     }
 
     /// Emits the loops inside a place, outermost first; returns the insertion point inside.
-    fn loops(&mut self, b: Builder<'c>, loops: &[Part]) -> Builder<'c> {
+    fn loops(&mut self, b: Builder<'c>, loops: &[TileLoop]) -> Builder<'c> {
         let mut b = b;
         for (k, part) in loops.iter().enumerate() {
             // Time may run outside of larger parts that bound it: then a condition inside those ends it.

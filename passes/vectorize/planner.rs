@@ -9,7 +9,7 @@ use crate::buffers::spread::SpreadBuffer;
 use crate::kernel::access::{Operand, Size};
 use crate::kernel::body::Body;
 use crate::kernel::loops::{scales, split};
-use crate::kernel::nest::{Nest, Part};
+use crate::kernel::nest::{Nest, TileLoop};
 use crate::kernel::places;
 use crate::pass::options::LowerMemrefsOptions;
 use layout_ir::{self as ir, Builder, Op};
@@ -112,7 +112,7 @@ impl<'a> VectorPlanner<'a> {
         let output = nest.operands.len() - nest.outputs;
         let element_bits = nest.operands.iter().map(element_bits).collect::<Result<_, _>>()?;
         let scales = scales(nest);
-        let (mut parts, mut dims): (Vec<Part>, Vec<Expr>) = (Vec::new(), Vec::new());
+        let (mut parts, mut dims): (Vec<TileLoop>, Vec<Expr>) = (Vec::new(), Vec::new());
         let mut own = IndexVars::default();
         for (dim, scales) in scales.iter().enumerate() {
             if scales.windows(2).any(|s| s[0] % s[1] != 0) {
@@ -123,7 +123,7 @@ impl<'a> VectorPlanner<'a> {
             let extent = nest.extents[dim].known().map_or(Size::Value(nest.operands[0].access.base), Size::Static);
             dims.push(split(b, &mut own, &mut parts, dim, scales, extent));
         }
-        let level = |part: &Part| {
+        let level = |part: &TileLoop| {
             let scale = scales[part.dim][part.level];
             let above = match part.level.checked_sub(1) {
                 Some(above) => Some(scales[part.dim][above]),

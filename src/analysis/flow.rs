@@ -41,7 +41,7 @@ use std::fmt;
 /// A leaf of a node's results, in a graph or in a called one. Prints as `7#0`, and as `4/7#0` inside the call of node
 /// 4.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ValueRef {
     /// The calling nodes, outermost first.
     pub calls: Vec<usize>,
     /// The graph of the node.
@@ -74,7 +74,7 @@ pub(super) struct Row {
 }
 
 /// The elements read for an element of the root, and the elements of the root fed by an element.
-pub(super) type Pair = (Access<Place>, Access<Place>);
+pub(super) type Pair = (Access<ValueRef>, Access<ValueRef>);
 
 /// The limit on maps of one value; more are unknown.
 pub(super) const MOST_MAPS: usize = 256;
@@ -94,13 +94,13 @@ pub(super) const TOO_MUCH: &str = "the maps have too many operations together";
 impl Flow {
     /// The map from an index of a root leaf to the elements read of a parameter leaf; `None` if either does not exist.
     /// Root leaves are counted over all roots.
-    pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
+    pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<ValueRef>> {
         self.pair(parameter, leaf, root).map(|pair| &pair.0)
     }
 
     /// The map from an index of a parameter leaf to the elements of a root leaf that it feeds; `None` if either does
     /// not exist.
-    pub fn feeds(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
+    pub fn feeds(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<ValueRef>> {
         self.pair(parameter, leaf, root).map(|pair| &pair.1)
     }
 
@@ -115,7 +115,7 @@ impl Flow {
     }
 
     /// The access to all other parameters of a root leaf, if the work limit was reached.
-    pub fn others(&self, root: usize) -> Option<&Access<Place>> {
+    pub fn others(&self, root: usize) -> Option<&Access<ValueRef>> {
         self.rows.get(root)?.others.as_ref().map(|pair| &pair.0)
     }
 
@@ -138,7 +138,7 @@ impl Flow {
 /// Flows by graph number.
 pub(super) type FlowTable = BTreeMap<usize, Flow>;
 
-impl fmt::Display for Place {
+impl fmt::Display for ValueRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for call in &self.calls {
             write!(f, "{call}/")?;

@@ -49,7 +49,7 @@ mod walk;
 pub use access::{Access, Mapped, RunTime};
 pub use amount::{Count, Traffic, Usage};
 pub use count::COUNTED;
-pub use flow::{Flow, Place};
+pub use flow::{Flow, ValueRef};
 pub use flows::{Flows, flow, traffic};
 pub use maps::{Maps, maps};
 pub use movement::{Cause, Moved, Movement, movement};

@@ -1,7 +1,7 @@
 //! Dependences between the parts of a loop's state, over all of its rounds.
 
 use super::access::Access;
-use super::flow::{Flow, Place};
+use super::flow::{Flow, ValueRef};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The dependences of a loop's parts; lists are ascending.
@@ -43,7 +43,7 @@ impl Rounds {
 
     /// The parts that a result may depend on in any round, and the parts that decide the trip count. If every round
     /// computes a part only from itself, element by element (`same`), so does the whole loop.
-    pub fn changes(&mut self, body: &Flow, result: usize, same: Option<&Access<Place>>) -> &[usize] {
+    pub fn changes(&mut self, body: &Flow, result: usize, same: Option<&Access<ValueRef>>) -> &[usize] {
         if !self.changes.contains_key(&result) {
             let (parameter, leaf) = self.parts[result];
             let alone = match same {

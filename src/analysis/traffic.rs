@@ -5,7 +5,7 @@
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
-use super::flow::{FlowTable, Place};
+use super::flow::{FlowTable, ValueRef};
 use super::walk::{Solved, Walk};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
@@ -66,7 +66,7 @@ pub(super) fn apart(
 pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable, solved: &Solved) -> Result<Traffic, Error> {
     let (walk, flow) = (Walk::new(graphs, number, known, solved)?, &known[&number]);
     let mut sum = NONE;
-    let mut read: BTreeMap<(usize, usize), Access<Place>> = BTreeMap::new();
+    let mut read: BTreeMap<(usize, usize), Access<ValueRef>> = BTreeMap::new();
     let mut others = Access::none();
     for root in (0..flow.roots()).filter(|root| !flow.passes_on(*root)) {
         join(&mut others, flow.others(root));

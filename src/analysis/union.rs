@@ -1,7 +1,7 @@
 //! The union of accesses: each map once, with limits on their number and size.
 
 use super::access::{Access, Mapped};
-use super::flow::{MOST_MAPS, MOST_OPERATIONS, Place, TOO_MUCH};
+use super::flow::{MOST_MAPS, MOST_OPERATIONS, TOO_MUCH, ValueRef};
 use crate::maps::domain::Interval;
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
@@ -19,7 +19,7 @@ const SAMPLES: i64 = 8;
 /// A growing union of accesses.
 #[derive(Clone, Debug)]
 pub struct Union {
-    pub access: Access<Place>,
+    pub access: Access<ValueRef>,
     /// The canonical text of each map.
     texts: BTreeSet<String>,
 }
@@ -31,7 +31,7 @@ impl Default for Union {
 }
 
 impl Union {
-    pub fn of(access: Access<Place>) -> Union {
+    pub fn of(access: Access<ValueRef>) -> Union {
         let mut union = Union::default();
         access.maps.into_iter().for_each(|m| union.add(m));
         union.access.unknown = access.unknown;
@@ -43,7 +43,13 @@ impl Union {
     }
 
     /// Adds the composition of `first` and `second`, through an array of these sizes, within the remaining work.
-    pub fn extend(&mut self, first: &Access<Place>, second: &Access<Place>, sizes: Option<&[i64]>, work: &mut u64) {
+    pub fn extend(
+        &mut self,
+        first: &Access<ValueRef>,
+        second: &Access<ValueRef>,
+        sizes: Option<&[i64]>,
+        work: &mut u64,
+    ) {
         if first.is_empty() || second.is_empty() {
             return;
         }
@@ -62,7 +68,7 @@ impl Union {
                     self.add(b.clone());
                     continue;
                 }
-                let size = |m: &Mapped<Place>| u64::from(m.map.cost()) + m.map.variables() as u64;
+                let size = |m: &Mapped<ValueRef>| u64::from(m.map.cost()) + m.map.variables() as u64;
                 let Some(left) = work.checked_sub(size(a) + size(b)) else {
                     return self.doubt(TOO_MUCH);
                 };
@@ -86,7 +92,7 @@ impl Union {
         }
     }
 
-    fn add(&mut self, mapped: Mapped<Place>) {
+    fn add(&mut self, mapped: Mapped<ValueRef>) {
         if self.access.maps.len() >= MOST_MAPS {
             return self.doubt(&format!("there are more than {MOST_MAPS} maps"));
         }
@@ -97,7 +103,7 @@ impl Union {
             return;
         }
         let (most, points) = COMPARED;
-        let equal = |other: &Mapped<Place>| {
+        let equal = |other: &Mapped<ValueRef>| {
             let alike = other.run_time == mapped.run_time && other.map.domain.vars == mapped.map.domain.vars;
             alike
                 && mapped.map.box_points() <= points

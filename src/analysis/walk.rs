@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::compose::identity;
 use super::equations::Application;
-use super::flow::{Flow, FlowTable, Pair, Place, Row, TOO_MUCH};
+use super::flow::{Flow, FlowTable, Pair, Row, TOO_MUCH, ValueRef};
 use super::relation::{Direction, Relation};
 use super::rounds::Rounds;
 use super::union::Union;
@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
             Operation::Conditional { .. } => self.everything(k, operand, result)?,
             Operation::While { condition, body } => self.repeated(k, *condition, *body, operand, result)?,
             _ => {
-                let lift = |access: &Access| -> Access<Place> {
+                let lift = |access: &Access| -> Access<ValueRef> {
                     access.clone().place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
                 };
                 let found = self.solved(k, operand, result)?;
@@ -344,17 +344,18 @@ impl<'a> Walk<'a> {
     /// The maps of a parameter of a computation that node `k` runs on its operands from `first` on.
     fn inside(&self, k: usize, callee: usize, (parameter, leaf): (usize, usize), root: usize, first: usize) -> Pair {
         let nodes = &self.graphs[callee].nodes;
-        let outside = |place: &Place| match (&place.calls[..], nodes.get(place.node).map(|node| &node.operation)) {
+        let outside = |place: &ValueRef| match (&place.calls[..], nodes.get(place.node).map(|node| &node.operation)) {
             // A value in a parameter is in an operand.
             ([], Some(Operation::Parameter { number })) => {
                 let value = self.graph.nodes[k].operands[first + number];
                 self.place((value.node, self.graph.nodes[value.node].first(value.result) + place.leaf))
             }
-            _ => Place { calls: [&[k], &place.calls[..]].concat(), ..place.clone() },
+            _ => ValueRef { calls: [&[k], &place.calls[..]].concat(), ..place.clone() },
         };
         let flow = &self.flows[&callee];
-        let lift =
-            |access: Option<&Access<Place>>| access.map_or_else(Access::none, |access| access.clone().place(&outside));
+        let lift = |access: Option<&Access<ValueRef>>| {
+            access.map_or_else(Access::none, |access| access.clone().place(&outside))
+        };
         (lift(flow.reads(parameter, leaf, root)), lift(flow.feeds(parameter, leaf, root)))
     }
 
@@ -417,7 +418,7 @@ impl<'a> Walk<'a> {
             return Ok((access.clone(), access));
         };
         let relation = Relation::new(out, input);
-        let access = |direction| -> Result<Access<Place>, Error> {
+        let access = |direction| -> Result<Access<ValueRef>, Error> {
             let maps = relation.solve(direction)?.into_iter().collect();
             Ok(Access { maps, unknown: Vec::new() }.place(&|leaf: &usize| self.place(self.operands[k][*leaf])))
         };
@@ -425,11 +426,11 @@ impl<'a> Walk<'a> {
     }
 
     /// The source of a leaf: pass-through operations are skipped.
-    fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
+    fn place(&self, (mut node, mut leaf): (usize, usize)) -> ValueRef {
         while let Some(from) = self.applied[node].passed(leaf) {
             (node, leaf) = self.operands[node][from];
         }
-        Place { calls: Vec::new(), graph: self.number, node, leaf }
+        ValueRef { calls: Vec::new(), graph: self.number, node, leaf }
     }
 }
 

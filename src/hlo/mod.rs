@@ -38,7 +38,6 @@ mod async_update;
 mod attributes;
 mod concat_bitcast;
 mod devices;
-mod elements;
 mod facts;
 mod fixed_layouts;
 mod infer;
@@ -54,6 +53,7 @@ mod rules;
 mod shapes;
 pub(crate) mod sharding;
 mod tokens;
+mod tuple_elements;
 
 pub use affine_constants::AffineValues;
 pub use literal::{Literal, Values};

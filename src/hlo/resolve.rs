@@ -18,7 +18,6 @@ use super::async_update;
 use super::attributes;
 use super::concat_bitcast;
 use super::devices::Devices;
-use super::elements;
 use super::literal::Values;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{Opcode, find, near};
@@ -28,6 +27,7 @@ use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
 use super::sharding;
 use super::tokens::{name, numbers, unquote};
+use super::tuple_elements;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
@@ -53,7 +53,7 @@ struct Resolved<'a> {
 
 /// Resolves a module; `None` after an error in `errors`.
 pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
-    raw.computations.iter_mut().for_each(elements::expand);
+    raw.computations.iter_mut().for_each(tuple_elements::expand);
     let names = computation_names(&raw, errors);
     let entry = entry(&raw, end, errors);
     let resolved: Vec<_> = raw.computations.iter().map(|c| resolve(c, &names, errors)).collect();

@@ -13,7 +13,8 @@ use crate::elements::{self, Index};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{
-    Access, Cause, Mapped, Moved, Movement, Needed, Place, RunTime, StridedTile, Traffic, flow, maps, movement, traffic,
+    Access, Cause, Mapped, Moved, Movement, Needed, RunTime, StridedTile, Traffic, ValueRef, flow, maps, movement,
+    traffic,
 };
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::maps::Interval;
@@ -250,7 +251,7 @@ fn transpose(of: usize, permutation: &[usize], text: &str) -> Node {
     node(Operation::Transpose { permutation: permutation.to_vec() }, &[of], shape(text))
 }
 
-fn lines(access: Option<&Access<Place>>) -> Vec<String> {
+fn lines(access: Option<&Access<ValueRef>>) -> Vec<String> {
     access.unwrap().to_string().lines().map(String::from).collect()
 }
 
@@ -453,7 +454,7 @@ fn random_fusions_against_the_interpreter() {
     choices::check(1500, 0, case, |(graph, salt)| {
         let found = flow(std::slice::from_ref(graph), 0).unwrap();
         let expected = reads_of(graph, &|node, at| held(*salt, node, at));
-        let value = |place: &Place, at: &[i64]| held(*salt, place.node, at);
+        let value = |place: &ValueRef, at: &[i64]| held(*salt, place.node, at);
         for (parameter, expected) in expected.into_iter().enumerate() {
             let (reads, feeds) = (found.reads(parameter, 0, 0).unwrap(), found.feeds(parameter, 0, 0).unwrap());
             let text = format!("{graph:?}\n{parameter}:\n{reads}\n{feeds}");

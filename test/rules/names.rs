@@ -76,7 +76,7 @@ const CLOSED: &[(&str, &[&str])] = &[
     ("layouts", &["Layout", "SplitConfig", "TileEntry", "TensorLayout", "Part", "Broadcast", "Spot", "View", "Slice"]),
     ("shapes", &["Array", "Shape", "Dim", "Sizes", "Values"]),
     ("numbers", &["Decimal", "Count", "Footprint"]),
-    ("yes, no or unknown", &["Equality", "Movement", "Moved", "Shift", "Held", "Copies"]),
+    ("yes, no or unknown", &["Equality", "Movement", "Moved", "RelayoutKind", "Held", "Copies"]),
     // A compiler that ignores an unknown variant is silently wrong.
     (
         "what operations do",
@@ -103,7 +103,7 @@ const CLOSED: &[(&str, &[&str])] = &[
             "Instruction",
             "FixedLayouts",
             "Node",
-            "Place",
+            "ValueRef",
             "Value",
             "Doing",
             "Instance",

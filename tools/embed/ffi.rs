@@ -3,7 +3,7 @@
 //! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
 
-use layout_dialect::{borrowed, bytes, complaint, guard, hand_over, tensor_layout as tensor, tiled};
+use layout_dialect::{borrowed, bytes, complaint, guard, hand_over, tensor_layout_rules, tiled_rules};
 use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
@@ -135,7 +135,7 @@ extern "C" fn mlirLayoutTiledAttrGetRank(attribute: MlirAttribute) -> isize {
 /// See `Layout.h`.
 #[unsafe(no_mangle)]
 extern "C" fn mlirLayoutTiledAttrGetMinorToMajor(attribute: MlirAttribute, position: isize) -> i64 {
-    quiet(-1, || at(&tiled::minor_to_major(&tiled_of(attribute)?), position).copied())
+    quiet(-1, || at(&tiled_rules::minor_to_major(&tiled_of(attribute)?), position).copied())
 }
 
 /// See `Layout.h`.
@@ -153,7 +153,7 @@ extern "C" fn mlirLayoutTiledAttrGetTileRank(attribute: MlirAttribute, tile: isi
 /// See `Layout.h`.
 #[unsafe(no_mangle)]
 extern "C" fn mlirLayoutTiledAttrGetTileSize(attribute: MlirAttribute, tile: isize, position: isize) -> i64 {
-    quiet(-1, || Ok((*at(at(&tiled::tiles(&tiled_of(attribute)?), tile)?, position)?).max(0)))
+    quiet(-1, || Ok((*at(at(&tiled_rules::tiles(&tiled_of(attribute)?), tile)?, position)?).max(0)))
 }
 
 /// See `Layout.h`.
@@ -228,7 +228,7 @@ extern "C" fn mlirLayoutMachineAttrGetDefaultLayout(
 fn expansion(attribute: MlirAttribute, rank: isize, shape: *const i64) -> Outcome<Expansion> {
     let layout = tiled_of(attribute)?;
     let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
-    Ok(tiled::static_expansion(&layout, &sizes)?)
+    Ok(tiled_rules::static_expansion(&layout, &sizes)?)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ extern "C" fn mlirLayoutTensorLayoutAttrGetPlace(
     answer(error, user, -1, || {
         let layout = tensor_of(attribute)?;
         let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
-        let placement: Placement = tensor::static_placement(&layout, &sizes)?;
+        let placement: Placement = tensor_layout_rules::static_placement(&layout, &sizes)?;
         let found = placement.place(numbers(index, index_rank)?);
         write(place, capacity, &found.map_err(|error| error.message)?)
     })

@@ -2,7 +2,7 @@
 //! functions.
 
 use crate::ffi::{AttributeCallback, NULL, Outcome, answer, given, numbers, say, string, tensor_of, tiled_of, write};
-use layout_dialect::{borrowed, tensor_layout as tensor, tiled};
+use layout_dialect::{borrowed, tensor_layout_rules, tiled_rules};
 use melior::{
     Context, ContextRef,
     ir::{Attribute, AttributeLike, Type, TypeLike},
@@ -36,7 +36,7 @@ extern "C" fn mlirLayoutTiledAttrGetFromNumbers(
         });
         let tiles: Vec<Vec<i64>> = tiles.collect::<Outcome<_>>()?;
         let tiles: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..]).collect();
-        let layout = tiled::of_numbers(numbers(minor_to_major, rank)?, &tiles, memory_space)?;
+        let layout = tiled_rules::of_numbers(numbers(minor_to_major, rank)?, &tiles, memory_space)?;
         made(context, |context| layout_dialect::tiled_attribute(context, &layout))
     })
 }
@@ -59,7 +59,7 @@ extern "C" fn mlirLayoutTensorLayoutAttrGetFromParts(
         let part = |part: &Part| Ok((part.extent, string(part.axis)?, part.stride));
         let dims = array(part_counts, rank)?.iter().zip(array(parts, rank)?);
         let dims = dims.map(|(count, parts)| array(*parts, *count)?.iter().map(part).collect());
-        let layout = tensor::of_parts(&dims.collect::<Outcome<Vec<Vec<_>>>>()?)?;
+        let layout = tensor_layout_rules::of_parts(&dims.collect::<Outcome<Vec<Vec<_>>>>()?)?;
         made(context, |context| layout_dialect::tensor_layout_attribute(context, &layout))
     })
 }
@@ -85,7 +85,7 @@ extern "C" fn mlirLayoutTiledAttrGetPaddedBytes(
 ) -> bool {
     answer(error, user, false, || {
         let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
-        let found = tiled::padded_bytes(&tiled_of(attribute)?, &sizes, number_type(element)?)?;
+        let found = tiled_rules::padded_bytes(&tiled_of(attribute)?, &sizes, number_type(element)?)?;
         write(bytes, 1, &[found])?;
         Ok(true)
     })

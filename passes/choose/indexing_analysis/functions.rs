@@ -7,7 +7,7 @@ use layout_ir::{self as ir, Op};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::{BlockRef, ValueLike};
 use std::collections::{BTreeMap, HashMap};
-use tensor_layout::analysis::{Access, Flows, Place};
+use tensor_layout::analysis::{Access, Flows, ValueRef};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Graph, Operation, Value};
 
@@ -156,8 +156,8 @@ impl Functions {
         let name = if ir::name(op) == "func.func" { symbol(op)? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
         let found = self.flows.flow(&self.graphs, entry).ok()?;
-        let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
-        let access = |access: Option<&Access<Place>>| {
+        let value = |place: &ValueRef| self.fixed.get(&(place.graph, place.node)).copied();
+        let access = |access: Option<&Access<ValueRef>>| {
             access.map_or_else(Access::none, |access| with_names(access, &value, &|place| place.to_string()))
         };
         let pair = |parameter, root| Pair {

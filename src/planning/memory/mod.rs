@@ -81,6 +81,6 @@ pub use buffers::{Buffer, FrameBuffers, Role};
 pub use footprint::{Footprint, LaneUse};
 pub use live::{MemoryUse, Moment, Space};
 pub use outputs::InOutput;
-pub use relayout::{Relayout, Shift, relayout};
+pub use relayout::{Relayout, RelayoutKind, relayout};
 pub use runs::RunsAs;
 pub use schedule::Schedule;

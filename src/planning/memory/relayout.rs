@@ -9,9 +9,9 @@ use tensor_layout::operations::shape::{Array, Shape};
 use tensor_layout::text::Error;
 use tensor_layout::tiled::layout::Layout;
 
-/// The kind of a move.
+/// The kind of a relayout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shift {
+pub enum RelayoutKind {
     /// Elements move to other offsets.
     Layout,
     /// All elements move to another memory space, each to its offset.
@@ -29,8 +29,8 @@ pub enum Shift {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Relayout {
-    /// The kind of the move.
-    pub shift: Shift,
+    /// The kind of the relayout.
+    pub kind: RelayoutKind,
     /// The arrays of the operand and of the result.
     pub arrays: Box<(Array, Array)>,
     /// The bytes read and written, together.
@@ -48,8 +48,9 @@ pub fn relayout(computation: &Computation, instruction: &Instruction) -> Result<
     let (Some(read), Some(written)) = (Footprint::of(from)?, Footprint::of(to)?) else { return Ok(None) };
     let there = Layout { memory_space: to.layout.memory_space, ..from.layout.clone() };
     let spaces = (from.layout.memory_space, to.layout.memory_space);
-    let of_space = if spaces.0 == spaces.1 { Shift::Same } else { Shift::Space { from: spaces.0, to: spaces.1 } };
-    let (shift, free) = if *operation == Operation::Elementwise && there == to.layout {
+    let of_space =
+        if spaces.0 == spaces.1 { RelayoutKind::Same } else { RelayoutKind::Space { from: spaces.0, to: spaces.1 } };
+    let (kind, free) = if *operation == Operation::Elementwise && there == to.layout {
         (of_space, None)
     } else {
         // Placed in the result's memory, since only offsets are compared.
@@ -57,12 +58,12 @@ pub fn relayout(computation: &Computation, instruction: &Instruction) -> Result<
         match movement(operation, &operand, &Shape::Array(to.clone())) {
             Ok(Movement::Free) if *operation == Operation::Elementwise => (of_space, None),
             Ok(Movement::Free) | Err(_) => return Ok(None),
-            Ok(Movement::Moves { nearest, .. }) => (Shift::Layout, nearest.ok()),
-            Ok(Movement::Unknown { .. }) => (Shift::Layout, None),
+            Ok(Movement::Moves { nearest, .. }) => (RelayoutKind::Layout, nearest.ok()),
+            Ok(Movement::Unknown { .. }) => (RelayoutKind::Layout, None),
         }
     };
     let moved = read.plus(written)?;
-    Ok(Some(Relayout { shift, arrays: Box::new((from.clone(), to.clone())), moved, free }))
+    Ok(Some(Relayout { kind, arrays: Box::new((from.clone(), to.clone())), moved, free }))
 }
 
 /// The operation, and the arrays before and after.

@@ -3,7 +3,7 @@
 use super::rows::{Access, Entry, Program, Row, RunTime};
 use super::summary::{Kind, Provenance, Sizes, provenance};
 use layout_console::Stop;
-use layout_plan::memory::{Footprint, Shift, relayout};
+use layout_plan::memory::{Footprint, RelayoutKind, relayout};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -136,10 +136,10 @@ pub fn each(
             space: leaves(&instruction.shape).first().map(|array| array.layout.memory_space),
             kind: program.kinds.as_ref().and_then(|kinds| kinds[c][k]),
             origin: provenance(&instruction.source),
-            relayout: relayout(computation, instruction)?.map(|moved| match moved.shift {
-                Shift::Layout => "layout",
-                Shift::Space { .. } => "space",
-                Shift::Same => "none",
+            relayout: relayout(computation, instruction)?.map(|moved| match moved.kind {
+                RelayoutKind::Layout => "layout",
+                RelayoutKind::Space { .. } => "space",
+                RelayoutKind::Same => "none",
             }),
             operands: (!tuple).then(|| operands.next().unwrap_or_default()),
             results: tuple.then(|| operands.collect()),

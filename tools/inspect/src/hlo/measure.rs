@@ -5,7 +5,7 @@ use super::summary::{
     provenance, space_name,
 };
 use crate::schedule::{OrderPeaks, ScheduleOption};
-use layout_plan::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
+use layout_plan::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, RelayoutKind, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::{Array, Operation, leaves};
@@ -219,7 +219,7 @@ impl<'m> Report<'m> {
             let computation = &self.module.computations[number];
             for (k, instruction) in computation.instructions.iter().enumerate() {
                 let Some(moved) = memory::relayout(computation, instruction)? else { continue };
-                if let Shift::Space { .. } = moved.shift {
+                if let RelayoutKind::Space { .. } = moved.kind {
                     transfers.count += 1;
                     transfers.bytes = transfers.bytes.saturating_add(moved.moved.padded);
                 } else {
@@ -249,7 +249,7 @@ impl<'m> Report<'m> {
             false => format!("only a move to {}", space_name(spaces.1)),
         };
         let is_argument = is_entry && computation.instructions[made].opcode == "parameter";
-        let remedy = if moved.shift == Shift::Same {
+        let remedy = if moved.kind == RelayoutKind::Same {
             "the layout is the same: a copy in time, or for a buffer that is written".to_string()
         } else if is_argument && instruction.opcode.starts_with("copy") {
             let layout = Layout { memory_space: spaces.0, ..to.layout.clone() };

@@ -56,7 +56,7 @@ pub struct HloOptions {
     /// Print the report and no listing, which is the default without --json
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile"])]
     summary: bool,
-    /// How many tensors, moves and places of the program the report has, if not 3; a page of HTML has 30
+    /// How many tensors, moves and source lines the report has, if not 3; a page of HTML has 30
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     #[arg(long, value_name = "MACHINE", default_value = USUAL, help = accepted(

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::rc::Rc;
-use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
+use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, StridedTile, Usage, ValueRef, movement};
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::hlo::{AffineValues, Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
@@ -192,7 +192,7 @@ impl Program {
     }
 
     /// The tiles of an operand that a tile of the result reads.
-    fn tiles(&self, access: &analysis::Access<Place>, from: &[i64], to: &[i64]) -> Vec<String> {
+    fn tiles(&self, access: &analysis::Access<ValueRef>, from: &[i64], to: &[i64]) -> Vec<String> {
         let Some(sizes) = self.tile.as_ref().filter(|sizes| sizes.len() == from.len()) else { return Vec::new() };
         let pieces = |(n, size): (&i64, &i64)| Interval::new(0, (n - 1).max(0) / (*size).max(1));
         let variables: Vec<Interval> = from.iter().zip(sizes).map(pieces).collect();
@@ -291,7 +291,7 @@ impl Program {
     }
 
     /// The known values of the source of a run-time variable: an operand, or an instruction of a called computation.
-    fn value(&self, c: usize, k: usize, place: &Place) -> Option<&AffineValues> {
+    fn value(&self, c: usize, k: usize, place: &ValueRef) -> Option<&AffineValues> {
         match place.calls[..] {
             [] => self.known[c][*self.at(c, k).1.operands.get(place.node)?].as_ref(),
             _ => self.known[place.graph][place.node].as_ref(),
@@ -316,7 +316,7 @@ impl Program {
         let mut seen: Vec<Vec<bool>> = counts.iter().map(|n| vec![false; *n]).collect();
         let mut row = |root: usize| {
             let mut entry = |(number, leaf): (usize, usize)| {
-                let known = |access: &analysis::Access<Place>| {
+                let known = |access: &analysis::Access<ValueRef>| {
                     access.clone().with_values(|place, index| Some(self.value(c, k, place)?.at(index)))
                 };
                 let access = flow.reads(number, leaf, root).map(known);
@@ -351,7 +351,7 @@ impl Program {
     }
 
     /// An access as text.
-    fn named(&self, access: &analysis::Access<Place>) -> Access {
+    fn named(&self, access: &analysis::Access<ValueRef>) -> Access {
         let mut out = Access { unknown: access.unknown.clone(), ..Access::default() };
         for (number, mapped) in access.maps.iter().enumerate() {
             let name = |v| mapped.map.name(v);

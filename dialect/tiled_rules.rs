@@ -5,8 +5,8 @@
 //! `(d0, d1) -> (d1, d0)` and the strides `[1, 16]`.
 //!
 //! MLIR asks for the map without a shape, and the same attribute may be on a shape with dynamic sizes. So the map is
-//! made from the layout alone, by the tiling rule of the maths; everything else takes sizes, where `None` is a dynamic
-//! one, and checks as much as the static ones allow. [`Expansion`] counts, pads and numbers the elements.
+//! made from the layout alone, by the tiling rule of `tensor-layout`; everything else takes sizes, where `None` is a
+//! dynamic one, and checks as much as the static ones allow. [`Expansion`] counts, pads and numbers the elements.
 
 use crate::element::{bits, not_a_number, stored_bits};
 use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling, memory_space};
