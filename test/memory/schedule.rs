@@ -1,6 +1,7 @@
 //! Instruction orders that lower the peak: worked examples, and random programs against random orders.
 
 use crate::random_hlo::program;
+use crate::sample::Sample;
 use fastrand::Rng;
 use layout_plan::memory::{MemoryUse, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
@@ -407,7 +408,9 @@ fn orders_of_up_to_64_instructions_are_lower() {
         }
         (size, lower, proved)
     };
-    assert_eq!([16, 32, 48, 64].map(counted), [(16, 17, 6), (32, 19, 4), (48, 20, 1), (64, 20, 5)]);
+    for expected in Sample::from_env().select([(16, 17, 7), (32, 20, 6), (48, 20, 4), (64, 20, 6)]) {
+        assert_eq!(counted(expected.0), expected);
+    }
 }
 
 /// A large value must be updated in place to end in a result, which decides its last read.
