@@ -11,7 +11,7 @@
 //! 1. Chains of conversions are shortened: each reads the source of its chain.
 //! 2. Each use of a conversion gets its own copy (`hoist.rs`): one use may need it where others do not.
 //! 3. Values with one layout form a class. Conversions are visited in order of the bytes that they move, the most
-//!    first, loops and calls counted ([`ExecutionCounts`]), and the classes of source and result merge if the rules
+//!    first, loops and calls counted (`ExecutionCounts`), and the classes of source and result merge if the rules
 //!    allow it (`classes.rs`). Such a conversion disappears; the others existed before, so none is added in any order.
 //! 4. The types of values are set. Conversions of an empty tensor, a constant or a fill become the same definition in
 //!    the other layout.
