@@ -238,7 +238,8 @@ fn shuffled(module: &Module, rng: &mut Rng) -> Vec<usize> {
 #[test]
 fn no_order_of_random_programs_takes_less_than_the_bound() {
     let (mut lower, mut proved, mut all, mut tried) = (0, 0, 0, 0);
-    for seed in 0..400 {
+    let seeds = Sample::from_env().select(0..400);
+    for seed in seeds.iter().copied() {
         let module = parse(&program(seed));
         let schedule = Schedule::least_memory(&module).unwrap();
         let ordered = schedule.apply(&module).unwrap();
@@ -264,7 +265,8 @@ fn no_order_of_random_programs_takes_less_than_the_bound() {
             }
         }
     }
-    assert!(lower > 50 && proved * 10 > all * 7 && tried > 3000, "{lower} {proved} of {all}, {tried}");
+    let least = seeds.len() / 10;
+    assert!(lower > least && proved * 10 > all * 7 && tried > 70 * least, "{lower} {proved} of {all}, {tried}");
 }
 
 /// A random program of one computation: elementwise and other operations, multiple results, donated arguments.

@@ -248,6 +248,8 @@ fn is_better(new: &[BTreeMap<u8, i64>], old: &[BTreeMap<u8, i64>], space: u8) ->
 /// The orders that are counted around one that is not known to be the least, and those around each start.
 const MOST_MOVES: usize = 4000;
 const MOVES_OF_START: usize = 500;
+/// The limit on the instructions of all these orders, with those of called computations.
+const MOST_COUNTED: usize = 32_000;
 
 /// The best orders of a module so far.
 struct Best<'m> {
@@ -298,7 +300,8 @@ impl Best<'_> {
             used.spaces.iter().all(|(space, own)| bounds.get(space).is_some_and(|bound| own.temporaries <= *bound))
         };
         let mut is_done = is_least(&MemoryUse::of(&start)?);
-        for number in 1..=MOST_MOVES {
+        let instructions: usize = start.computations.iter().map(|own| own.instructions.len()).sum();
+        for number in 1..=MOST_MOVES.min(MOST_COUNTED / instructions) {
             if is_done {
                 break;
             }
