@@ -38,6 +38,11 @@ impl Sample {
         numbered.map(|(_, case)| case).collect()
     }
 
+    /// Whether a test that has no cases runs: in one of `share` samples, by its number.
+    pub fn runs(self, test: u64) -> bool {
+        self.seed.unwrap_or(0) % self.share == test % self.share
+    }
+
     /// The number of random cases and their seed, of a test that draws `cases` from `seed`. Samples draw other cases.
     pub fn random(self, cases: u32, seed: u64) -> (u32, u64) {
         (cases.div_ceil(self.share as u32), seed.wrapping_add(self.seed.unwrap_or(0) % self.share))
