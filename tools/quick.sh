@@ -14,7 +14,11 @@ tests=() parts=() packages=()
 while read -r file; do
   folder=$file
   while [[ $folder == */* && ! -e ${folder%/*}/Cargo.toml ]]; do folder=${folder%/*}; done
-  if [[ $file == *.rs && $folder == */* ]]; then packages+=("$(sed -n 's/^name = "\(.*\)"/\1/p;T;q' "${folder%/*}/Cargo.toml")"); fi
+  # The manifest at the root is that of the maths.
+  if [[ $file == *.rs && -e $file ]]; then
+    [[ $folder == */* ]] && manifest=${folder%/*}/Cargo.toml || manifest=Cargo.toml
+    packages+=("$(sed -n '/^\[package\]/,$s/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)")
+  fi
   case $file in
     src/planning/*) tests+=(plan memory rules) ;;
     src/maps/* | src/expr.rs) tests+=(maps rules) ;;
@@ -28,8 +32,12 @@ while read -r file; do
     tools/opt/*) parts+=(tools/) ;;
     test/*/*.mlir | test/*/*.test) parts+=("${file#test/}") ;;
     test/reference/*) tests+=(layouts maps programs) ;;
-    test/*/*.rs) file=${file#test/} && tests+=("${file%%/*}") ;;
-    test/*.rs) file=${file#test/} && tests+=("${file%.rs}") ;;
+    test/lib.rs | test/pages.rs | test/build.rs) tests+=(structure) ;;
+    test/jit.rs) tests+=(imports) ;;
+    test/*.rs | test/*/*.rs)
+      file=${file#test/} && file=${file%%/*} && file=${file%.rs}
+      [[ ! -e test/$file.rs && ! -e test/$file/main.rs ]] || tests+=("$file")
+      ;;
     *.md) tests+=(structure) ;;
   esac
 done <<< "$files"
