@@ -187,8 +187,8 @@ impl Schedule {
     }
 }
 
-/// The most orders of a program that are all tried, and its most instructions. Each order takes a count of the memory: 720
-/// orders of 59 instructions take 0.4 s in a build for development, and of 11 instructions 0.1 s.
+/// The most orders of a program that are all tried, and its most instructions. Each order takes a count of the memory:
+/// 720 orders of 59 instructions take 0.4 s in a build for development, and of 11 instructions 0.1 s.
 const MOST_ORDERS: usize = 1000;
 const MOST_LISTED: usize = 64;
 
@@ -248,7 +248,8 @@ fn is_better(new: &[BTreeMap<u8, i64>], old: &[BTreeMap<u8, i64>], space: u8) ->
 /// The orders that are counted around one that is not known to be the least, and those around each start.
 const MOST_MOVES: usize = 4000;
 const MOVES_OF_START: usize = 500;
-/// The limit on the instructions of all these orders, with those of called computations.
+/// The limit on the instructions of all these orders, with those of called computations. Of 120 random programs with a
+/// known better order, 34 are left with it, 29 with 4,000 orders of each, and 89 without any moves.
 const MOST_COUNTED: usize = 32_000;
 
 /// The best orders of a module so far.
