@@ -17,6 +17,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
@@ -143,6 +144,18 @@ bool layout_cc_decompose(MlirOperation op) {
     return false;
   aggregate->replaceAllUsesWith(*parts);
   return true;
+}
+
+bool layout_cc_may_have_cycles(MlirOperation op) {
+  DominanceInfo dominance;
+  auto mayHaveCycles = [&](Block *block) {
+    auto hasResults = [](Operation &op) { return op.getNumResults() != 0; };
+    bool found = dominance.hasSSADominance(block)
+                     ? !dominance.isReachableFromEntry(block)
+                     : llvm::any_of(*block, hasResults);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return unwrap(op)->walk(mayHaveCycles).wasInterrupted();
 }
 
 bool layout_cc_erase_unreachable_blocks(MlirOperation op) {

@@ -113,6 +113,10 @@ MlirAttribute layout_cc_attributes(MlirOperation op);
 /// aggregate.
 bool layout_cc_decompose(MlirOperation op);
 
+/// Whether a value below an operation may depend on itself: in a graph region,
+/// or in a block that nothing branches to. Elsewhere definitions dominate uses.
+bool layout_cc_may_have_cycles(MlirOperation op);
+
 /// Erases the blocks below an operation that nothing branches to; false where
 /// there are none.
 bool layout_cc_erase_unreachable_blocks(MlirOperation op);

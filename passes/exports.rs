@@ -7,7 +7,7 @@ use crate::check::{comparison, verify};
 use crate::choose::indexing_analysis;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageResult};
-use crate::pass::upstream::{emit, erase_unreachable_blocks};
+use crate::pass::upstream::{emit, erase_unreachable_blocks, may_have_cycles};
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::registry::Pass;
 use layout_dialect::{bytes, guard, string_ref};
@@ -197,6 +197,9 @@ extern "C" fn layout_rs_indexing(
 /// # Errors
 /// A reachable value that depends on itself, which only graph regions allow.
 fn erase_unreachable_cycles<'s>(op: Op<'s>) -> Result<bool, Vec<Diagnostic<'s>>> {
+    if !may_have_cycles(op) {
+        return Ok(false);
+    }
     let erased = ir::cycle(op).is_some() && erase_unreachable_blocks(op);
     match ir::cycle(op) {
         Some(cycle) => Err(vec![computed_from_itself(&cycle)]),

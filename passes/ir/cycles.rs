@@ -18,20 +18,8 @@ pub fn cycle<'c>(root: Op<'c>) -> Option<Vec<Op<'c>>> {
     let numbers: HashMap<usize, usize> = operations.iter().enumerate().map(|(k, op)| (op_key(*op), k)).collect();
     let parents: Vec<Option<usize>> =
         operations.iter().map(|op| parent(*op).and_then(|op| numbers.get(&op_key(op)).copied())).collect();
-    // An operation comes before those inside it, which follow it without a gap.
-    let mut ends: Vec<usize> = (1..=operations.len()).collect();
-    for k in (0..operations.len()).rev() {
-        if let Some(outer) = parents[k] {
-            ends[outer] = ends[outer].max(ends[k]);
-        }
-    }
     let definitions = |k: usize| operands(operations[k]).into_iter().filter_map(defining_op);
     let number = |op: Op<'c>| numbers.get(&op_key(op)).copied();
-    let is_in_order = |k: usize| definitions(k).filter_map(number).all(|from| ends[from] <= k);
-    // Nearly all programs are in order as written.
-    if (0..operations.len()).all(is_in_order) {
-        return None;
-    }
     let mut sources: Vec<Vec<usize>> = vec![Vec::new(); operations.len()];
     for k in 0..operations.len() {
         for from in definitions(k).filter_map(number) {

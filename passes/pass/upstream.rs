@@ -44,6 +44,7 @@ unsafe extern "C" {
     fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
     fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
+    fn layout_cc_may_have_cycles(op: MlirOperation) -> bool;
     fn layout_cc_erase_unreachable_blocks(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
     fn layout_cc_compute_in_f32(root: MlirOperation, count: usize, types: *const MlirType) -> bool;
@@ -102,6 +103,13 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
         unsafe { mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), error, user) }.value != 0
     });
     added.map_err(Error::ParsePassPipeline)
+}
+
+/// Whether a value below an operation may depend on itself. Where definitions dominate uses, as in all reachable blocks
+/// but those of graph regions, none does.
+pub fn may_have_cycles(op: Op) -> bool {
+    // SAFETY: the operation is alive.
+    unsafe { layout_cc_may_have_cycles(op.to_raw()) }
 }
 
 /// Erases all unreachable blocks below an operation; returns whether there were any. No handle to an operation in one
