@@ -20,7 +20,7 @@ while read -r file; do
     packages+=("$(sed -n '/^\[package\]/,$s/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)")
   fi
   case $file in
-    src/planning/*) tests+=(plan memory rules) ;;
+    src/planning/*) tests+=(plan rules) ;;
     src/maps/* | src/expr.rs) tests+=(maps rules) ;;
     src/hlo/* | src/operations/* | src/analysis/*) tests+=(programs rules) ;;
     src/*) tests+=(layouts rules) ;;
@@ -28,12 +28,12 @@ while read -r file; do
     passes/verify/*) tests+=(proofs rules) ;;
     passes/*) tests+=(rules) parts+=(passes/) ;;
     tools/inspect/*) tests+=(inspect) ;;
-    tools/translate/*) tests+=(translate imports) ;;
+    tools/translate/*) tests+=(translate lowering) ;;
     tools/opt/*) parts+=(tools/) ;;
     test/*/*.mlir | test/*/*.test) parts+=("${file#test/}") ;;
     test/reference/*) tests+=(layouts maps programs) ;;
     test/lib.rs | test/pages.rs | test/build.rs) tests+=(structure) ;;
-    test/jit.rs) tests+=(imports) ;;
+    test/jit.rs) tests+=(lowering) ;;
     test/*.rs | test/*/*.rs)
       file=${file#test/} && file=${file%%/*} && file=${file%.rs}
       [[ ! -e test/$file.rs && ! -e test/$file/main.rs ]] || tests+=("$file")

@@ -1,5 +1,7 @@
-//! Plans of layouts, and the solver below them.
+//! Plans of layouts, the solver below them, and the memory and orders of programs.
 
+#[path = "../reference/random_hlo.rs"]
+mod random_hlo;
 #[path = "../reference/sample.rs"]
 mod sample;
 
@@ -8,9 +10,12 @@ mod device_memory;
 mod devices;
 mod fixed_layouts;
 mod invariance;
+mod memory;
 mod plan;
 mod remaking;
 mod residency;
+mod schedule;
+mod scheduling;
 mod solver;
 mod spreading;
 mod steps;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// The limit on ready tasks, least growth first, checked for a fit below the peak so far. It bounds the work per task
 /// with many ready. Of 107 random graphs of up to 12 tasks whose given order can be improved
-/// (`test/memory/scheduling.rs`), the rules alone find a least peak in 93, with 0 in 92; the programs of
+/// (`test/plan/scheduling.rs`), the rules alone find a least peak in 93, with 0 in 92; the programs of
 /// `benches/schedule.md` have the same peaks with each number from 0 to 100,000.
 const LOOKED_AT: usize = 32;
 

@@ -4,9 +4,7 @@
 //! process's result. The test computes the same from the definition, for all processes at once. Half of the programs
 //! overwrite a tensor whose transfer may still be in flight.
 
-#[path = "processes/case.rs"]
 mod case;
-#[path = "processes/random.rs"]
 mod random;
 
 use case::{Case, GRIDS};

@@ -1,7 +1,7 @@
 //! Imported programs, compiled in this process.
 
+use super::runtime::{Device, World, enter, symbols};
 use crate::jit;
-use crate::runtime::{Device, World, enter, symbols};
 use layout_runtime::{Descriptor, Engine};
 use melior::{ir::Module, pass::PassManager, utility};
 

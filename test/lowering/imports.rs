@@ -1,16 +1,7 @@
 //! Imports are MLIR: MLIR parses and verifies any output that `layout-translate` writes without an error.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-#[path = "reference/blocks.rs"]
-mod blocks;
-#[path = "reference/changes.rs"]
-mod changes;
-#[allow(dead_code, reason = "modules are parsed here, and not run")]
-mod jit;
-#[path = "reference/random_hlo.rs"]
-mod random_hlo;
-
-use changes::{bounded, changed, modules};
+use crate::changes::{bounded, changed, modules};
+use crate::{blocks, jit, random_hlo};
 use fastrand::Rng;
 use layout_translate::{Collectives, Elided, Options, import_with};
 use melior::{Context, ir};

@@ -1,6 +1,6 @@
 //! Networks with common shardings: their collectives are the known minimum.
 
-use crate::programs::{Array, Program};
+use super::programs::{Array, Program};
 
 /// Two-dimensional layouts by name in the program.
 pub type Layouts<'l> = &'l [(&'l str, &'l str)];

@@ -5,8 +5,7 @@
 //! an evaluator of the same programs. The same programs run with their buffers in arenas of each kind, where the bytes
 //! of a buffer are filled with ones at allocation and at deallocation.
 
-mod jit;
-
+use crate::jit;
 use fastrand::Rng;
 use layout_passes::{Arena, Form, add_passes};
 use layout_runtime::{Descriptor, Engine, Passed};

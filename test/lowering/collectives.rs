@@ -1,16 +1,8 @@
 //! Programs for several devices, imported, lowered and run on a thread each, against an interpreter of all devices, and
 //! with `LAYOUT_JAX=PYTHON` against the JAX of that Python.
 
-#[path = "reference/elements.rs"]
-mod elements;
-#[path = "collectives/engine.rs"]
 mod engine;
-#[path = "collectives/evaluate.rs"]
 mod evaluate;
-#[path = "reference/interpreter/mod.rs"]
-mod interpreter;
-mod jit;
-#[path = "collectives/runtime.rs"]
 mod runtime;
 
 use engine::Program;

@@ -1,8 +1,8 @@
 //! A slow evaluator of tensor programs on all processes in lockstep: each operation runs at one process after the
 //! other, and collectives by their definitions. All numbers are 64-bit, whatever their types.
 
-use crate::scalar::{constant, elements, number, scalar};
-use crate::tensor::{Tensor, combined, coordinates, each, group, joined};
+use super::scalar::{constant, elements, number, scalar};
+use super::tensor::{Tensor, combined, coordinates, each, group, joined};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, ValueLike};
 use std::collections::HashMap;

@@ -944,10 +944,10 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
 #[test]
 fn temporaries_of_loops_and_branches_take_what_xla_says() {
     for (text, said) in [
-        (include_str!("../memory/loop_of_three.hlo"), 3_000_068),
-        (include_str!("../memory/loops_three_deep.hlo"), 33_092),
-        (include_str!("../memory/branch_in_loop.hlo"), 750_404),
-        (include_str!("../memory/branch_updates_state.hlo"), 388),
+        (include_str!("memory/loop_of_three.hlo"), 3_000_068),
+        (include_str!("memory/loops_three_deep.hlo"), 33_092),
+        (include_str!("memory/branch_in_loop.hlo"), 750_404),
+        (include_str!("memory/branch_updates_state.hlo"), 388),
     ] {
         let module = parse(text);
         let used = MemoryUse::of(&module).unwrap();

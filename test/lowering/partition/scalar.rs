@@ -1,6 +1,6 @@
 //! Constants, and `arith` and `math` operations on numbers.
 
-use crate::tensor::Tensor;
+use super::tensor::Tensor;
 use layout_ir::{self as ir, Op};
 
 /// Parses a number of MLIR.

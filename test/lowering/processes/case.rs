@@ -1,6 +1,6 @@
 //! A random collective: its text, and its definition.
 
-use crate::random::Random;
+use super::random::Random;
 
 /// The grids of the programs.
 pub const GRIDS: [&[usize]; 9] = [&[1], &[2], &[4], &[2, 2], &[3, 2], &[2, 4], &[8], &[2, 2, 2], &[4, 2]];
