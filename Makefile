@@ -26,7 +26,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup quick test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
+.PHONY: all setup quick lint environments test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
 all: test
 
 setup:
@@ -41,15 +41,22 @@ test-long: test-all
 test: test-all
 test-all: setup
 	@echo "LAYOUT_SAMPLE=$${LAYOUT_SAMPLE:-0/1}"
+	@$(MAKE) --no-print-directory environments & $(MAKE) --no-print-directory lint && wait
+	jax=$$(tools/test-jax.sh --if-reachable) && $${jax:+env LAYOUT_JAX="$$jax"} cargo test --workspace --no-fail-fast
+	@tools/deny.sh --if-installed
+	@$(MAKE) --no-print-directory lint-python
+	@tools/test-python.sh --if-reachable
+
+lint:
 	cargo fmt --all --check
 	$(CLANG_FORMAT) --dry-run -Werror $(CPP)
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	cargo test --workspace --no-fail-fast
-	@tools/deny.sh --if-installed
-	@$(MAKE) --no-print-directory lint-python
-	@tools/test-jax.sh --if-reachable
-	@tools/test-python.sh --if-reachable
+
+# PyPI answers while Clippy runs.
+environments:
+	-@tools/python.sh target/jax tools/test-jax.txt
+	-@tools/python.sh target/python tools/test-python.txt
 
 quick: setup
 	@tools/quick.sh $(COMMIT)
@@ -58,7 +65,7 @@ deny:
 	@tools/deny.sh
 
 test-jax: setup
-	@tools/test-jax.sh
+	LAYOUT_JAX=$$(tools/test-jax.sh) cargo test --workspace --test models
 
 wheel:
 	@tools/test-python.sh --wheel
