@@ -61,12 +61,17 @@ pub mod choose;
 pub mod distribute;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
+#[cfg_attr(not(feature = "vectorize"), allow(dead_code, reason = "vector code uses the rest"))]
 mod kernel;
 pub mod llvm;
 pub mod lower;
 mod pass;
 pub mod pipelines;
 mod registry;
+#[cfg(not(feature = "vectorize"))]
+#[path = "no_vectorize.rs"]
+mod vectorize;
+#[cfg(feature = "vectorize")]
 mod vectorize;
 
 pub use choose::indexing_analysis;

@@ -149,6 +149,7 @@ impl<'c> IndexVars<'c> {
     }
 
     /// Whether a variable is an existing value.
+    #[cfg(feature = "vectorize")]
     pub fn is_bound(&self, var: usize) -> bool {
         matches!(self.sources[var], Source::Value(_))
     }

@@ -256,6 +256,7 @@ impl<'c> LoweredMemRef<'c> {
     }
 
     /// The sizes of the value type's dimensions; `None` where unknown.
+    #[cfg(feature = "vectorize")]
     pub fn sizes(&self) -> &[Option<i64>] {
         &self.sizes
     }

@@ -234,8 +234,13 @@ impl LowerMemrefsOptions {
     /// Checks the options.
     ///
     /// # Errors
-    /// Numbers out of range, and numbers of vectors without a target.
+    /// Numbers out of range, and numbers of vectors without a target; a target in a build without the feature `vectorize`.
     pub fn check(&self) -> Result<(), String> {
+        if self.vectorize != Target::None && !cfg!(feature = "vectorize") {
+            return Err(
+                "vectorize needs the feature `vectorize` of layout-passes, which this build leaves out".to_string()
+            );
+        }
         let (bits, registers) = (self.vector_bits, self.vector_registers);
         let given = [("vector-bits", bits), ("vector-registers", registers)];
         if let Some((name, _)) = given.iter().find(|(_, number)| *number != 0 && self.vectorize == Target::None) {

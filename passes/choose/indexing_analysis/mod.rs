@@ -40,7 +40,9 @@ use tensor_layout::text::Error;
 use tensor_layout::tiled::{Expansion, Layout};
 
 pub use pairs::{Pair, Pairs, values};
-pub(crate) use site::{SiteOperand, kept, reads, shape, site, slice, structured};
+#[cfg(feature = "plan")]
+pub(crate) use site::reads;
+pub(crate) use site::{SiteOperand, kept, shape, site, slice, structured};
 
 /// Attaches the maps of each operation below the root, or reports them as remarks.
 pub(crate) fn run<'c>(stage: StageInput<'c, IndexingAnalysisOptions>) -> StageResult<'c> {
