@@ -103,13 +103,14 @@
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
+//! | [`conversion`] | tiled layouts as TensorLayouts, and back | `expr`, `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | a picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | default layouts and costs of a machine | `element`, `numbers`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `numbers`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
-//! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
+//! | [`notations`] | layouts in the notations of other projects, both ways | `conversion`, `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for live ranges | |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //!
@@ -124,12 +125,15 @@
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
 pub mod analysis;
+pub mod conversion;
 pub mod drawing;
 pub mod element;
 pub mod expr;
+#[cfg(feature = "hlo")]
 pub mod hlo;
 pub mod limits;
 pub mod maps;
+#[cfg(feature = "notations")]
 pub mod notations;
 pub mod numbers;
 pub mod offsets;

@@ -197,6 +197,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A cursor at the first token of a text that may have bodies in braces.
+    #[cfg(feature = "hlo")]
     pub fn with_bodies(text: &'a str) -> Self {
         Cursor { bodies: true, ..Cursor::new(text) }
     }

@@ -2,9 +2,10 @@
 
 use super::refused;
 use std::thread;
+use tensor_layout::conversion::{to_tensor_layout, to_tiled};
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::{Indexing, IndexingMap, replay};
-use tensor_layout::notations::{Notation, read, to_tensor_layout, to_tiled, write};
+use tensor_layout::notations::{Notation, read, write};
 use tensor_layout::operations::{Shape, leaves};
 use tensor_layout::places::{Held, Machine, Placement, Slice, TensorLayout, plan};
 use tensor_layout::text::Error;

@@ -89,6 +89,7 @@ struct MapHead<'a> {
 
 /// Reads a map of dimension variables alone, without a domain, as in MLIR's `affine_map<..>`: the number of variables
 /// and the results.
+#[cfg(feature = "notations")]
 pub(crate) fn read_affine(cursor: &mut Cursor) -> Result<(usize, Vec<Expr>), Error> {
     let at = cursor.at();
     let mut reader = MapReader { cursor: *cursor, names: BTreeMap::new() };

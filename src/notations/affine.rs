@@ -5,6 +5,7 @@
 //! sizes are one more than the upper bound of each result, where `e mod m` counts up to `m - 1` for any `e`. A single
 //! result is the offset in elements. The first size has no effect on offsets.
 
+use crate::conversion::meaning::Meaning;
 use crate::element::ElementType;
 use crate::expr::{Expr, Named};
 use crate::limits;
@@ -12,7 +13,6 @@ use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::maps::text::read_affine;
 use crate::notations::described::{Described, Description};
-use crate::notations::meaning::Meaning;
 use crate::notations::types::{layout_space, spelled};
 use crate::text::{Cursor, Error};
 use crate::tiled::expansion::Expansion;

@@ -1,12 +1,12 @@
 //! Layouts as bases: the index that each bit of a place adds, by exclusive or. See [`mod@super::triton`].
 
+use crate::conversion::meaning::Meaning;
 use crate::expr::Expr;
 use crate::limits;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::inverse;
 use crate::notations::described::Description;
 use crate::notations::lists::{at_least, list, values};
-use crate::notations::meaning::Meaning;
 use crate::places::placement::Copies;
 use crate::places::tensor_layout::{Broadcast, Part};
 use crate::text::{Cursor, Error};

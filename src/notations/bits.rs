@@ -4,7 +4,7 @@
 //! Then the places of the powers of two in each dimension determine it; [`BitColumns`] are these places. For a layout
 //! that is not linear they are not enough, so callers must compare the reconstruction with the original.
 
-use crate::notations::meaning::Meaning;
+use crate::conversion::meaning::Meaning;
 use crate::text::Error;
 
 /// The places of the powers of two.

@@ -10,15 +10,15 @@
 //!
 //! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
 
+use crate::conversion::meaning::Meaning;
+use crate::conversion::{on_the_address, reached};
 use crate::expr::Expr;
 use crate::limits;
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::BitColumns;
-use crate::notations::convert::{on_the_address, reached};
 use crate::notations::described::{Described, Description};
 use crate::notations::lists::number;
-use crate::notations::meaning::Meaning;
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::{Part, TensorLayout};
 use crate::text::{Cursor, Error};

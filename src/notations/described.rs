@@ -3,10 +3,10 @@
 //! There are three forms, each more expressive than the one before: the tiled layout and the TensorLayout, unchanged,
 //! and a map for layouts that are neither, such as a swizzle.
 
+use crate::conversion::meaning::Meaning;
+use crate::conversion::{digits, made, to_tensor_layout, to_tiled};
 use crate::element::ElementType;
 use crate::maps::equal::Equality;
-use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
-use crate::notations::meaning::Meaning;
 use crate::notations::sharded::Sharded;
 use crate::places::placement::{Copies, Placement};
 use crate::places::tensor_layout::{ADDRESS, Broadcast, Part, TensorLayout};

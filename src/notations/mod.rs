@@ -5,8 +5,6 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | [`meaning`] | the place of each element, as a map |
-//! | [`convert`] | tiled layout to TensorLayout and back |
 //! | [`described`] | a layout on a shape, independent of its notation |
 //! | [`notation`] | the list of notations |
 //! | `lists` | lists of numbers |
@@ -30,11 +28,9 @@ pub mod affine;
 mod bases;
 mod bits;
 mod blocked;
-pub mod convert;
 pub mod cute;
 pub mod described;
 mod lists;
-pub mod meaning;
 pub mod mosaic;
 pub mod notation;
 pub mod pack;
@@ -47,8 +43,6 @@ pub mod translate;
 pub mod triton;
 pub mod types;
 
-pub use convert::{to_tensor_layout, to_tiled};
 pub use described::{Described, Description};
-pub use meaning::Meaning;
 pub use notation::Notation;
 pub use translate::{read, write};

@@ -5,8 +5,8 @@
 //! the one before them, as in XLA's layouts, and divide it. Element (9, 130) of the example is in tile (1, 1), which
 //! begins at `(1*2 + 1*1) * 1024`, and there at (1, 2), which `(2,1)` puts at 5: 3077.
 
+use crate::conversion::{made, on_the_address, reached, to_tensor_layout, to_tiled};
 use crate::element::ElementType;
-use crate::notations::convert::{made, on_the_address, reached, to_tensor_layout, to_tiled};
 use crate::notations::described::{Described, Description};
 use crate::notations::lists::{ReadNumber, at_least, list, text, values};
 use crate::notations::types::{spelled, tpu_space};

@@ -11,8 +11,8 @@
 //!
 //! Here a layout has one tile for each dimension, so of XLA's tiled layouts only those with one tile can be written.
 
+use crate::conversion::{on_the_address, reached};
 use crate::element::ElementType;
-use crate::notations::convert::{on_the_address, reached};
 use crate::notations::described::{Described, Description};
 use crate::notations::lists::{ReadNumber, at_least, dimensions, list, text, values};
 use crate::notations::types::spelled;

@@ -7,13 +7,13 @@
 //! `((4_Device:1, 2:6), (6:1); B@[2_Device:4])`: device 5 has rows 2 and 3, a copy of device 1's. Groups of devices
 //! with arrays of their own (`manual`) are copies along the axis `Manual`, with their distance in devices.
 
+use crate::conversion::meaning::Meaning;
+use crate::conversion::{digits, made, to_tensor_layout, to_tiled};
 use crate::element::ElementType;
 use crate::expr::Expr;
 use crate::hlo::sharding::{DeviceTiles, Sharding, Subgroup};
 use crate::maps::map::IndexingMap;
-use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
 use crate::notations::described::{Described, Description};
-use crate::notations::meaning::Meaning;
 use crate::notations::sharded::{DeviceAxis, Sharded};
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::places::machine::{Machine, TIME, WORD};

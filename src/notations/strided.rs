@@ -4,13 +4,13 @@
 //! Element `(i, j)` of `strided<[3, 1], offset: o>` is at `o + i * 3 + j`. Two elements must not share a place, so a
 //! stride of 0 is refused, and a negative one as well: no layout here counts backwards.
 
+use crate::conversion::meaning::Meaning;
+use crate::conversion::{on_the_address, reached};
 use crate::element::ElementType;
 use crate::expr::Expr;
 use crate::maps::map::IndexingMap;
-use crate::notations::convert::{on_the_address, reached};
 use crate::notations::described::{Described, Description};
 use crate::notations::lists::{ReadNumber, at_least, list, text, values};
-use crate::notations::meaning::Meaning;
 use crate::places::tensor_layout::Part;
 use crate::text::{Cursor, Error};
 

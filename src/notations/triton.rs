@@ -13,13 +13,13 @@
 //! `warpsPerCTA` of those, each time the dimension `order[0]` first. A larger tensor takes more registers, in the same
 //! order; in a smaller one the topmost bits are copies.
 
+use crate::conversion::meaning::Meaning;
 use crate::element::ElementType;
 use crate::notations::bases::{MOST_BITS, REGISTERS, SHARED, read_bases};
 use crate::notations::bits::{BitColumns, inverse};
 use crate::notations::blocked::read_blocked;
 use crate::notations::described::{Described, Description};
 use crate::notations::lists::text;
-use crate::notations::meaning::Meaning;
 use crate::notations::types::spelled;
 use crate::places::placement::Copies;
 use crate::text::{Cursor, Error, excerpt};

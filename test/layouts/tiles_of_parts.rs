@@ -2,7 +2,7 @@
 //! layout if and only if one of the tiled layouts has its offsets.
 
 use std::collections::HashMap;
-use tensor_layout::notations::{to_tensor_layout, to_tiled};
+use tensor_layout::conversion::{to_tensor_layout, to_tiled};
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::{Expansion, Layout, TileEntry};
 

@@ -14,8 +14,8 @@
 use crate::numbers::counted;
 use crate::text_picture::{SLICES, next, slices};
 use std::fmt::Write;
+use tensor_layout::conversion::to_tiled;
 use tensor_layout::drawing::label;
-use tensor_layout::notations::to_tiled;
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
 use tensor_layout::text::Error;

@@ -13,7 +13,8 @@
 use crate::numbers::counted;
 use crate::{maps, places, text_picture};
 use std::fmt::Write;
-use tensor_layout::notations::{read, to_tensor_layout};
+use tensor_layout::conversion::to_tensor_layout;
+use tensor_layout::notations::read;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::is_tensor_layout;
 use tensor_layout::places::{Misplaced, Placement};

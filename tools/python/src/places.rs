@@ -7,9 +7,9 @@ use crate::numbers::{Whole, dimensions, numbers};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::fmt;
+use tensor_layout::conversion::to_tiled;
 use tensor_layout::drawing::{MOST, draw_placement};
 use tensor_layout::maps::Indexing;
-use tensor_layout::notations::to_tiled;
 use tensor_layout::places::{self, ADDRESS, Held, Placement, Slice, View};
 use tensor_layout::text::{Error, did_you_mean};
 

@@ -55,7 +55,7 @@ impl Meaning {
     /// # Example
     /// ```
     /// use tensor_layout::maps::Equality;
-    /// use tensor_layout::notations::Meaning;
+    /// use tensor_layout::conversion::Meaning;
     /// use tensor_layout::places::Placement;
     /// use tensor_layout::tiled::{Expansion, Layout};
     /// let tiles = Expansion::new(&[3, 5], &Layout::parse("{1,0:T(2,2)}").unwrap()).unwrap();

@@ -14,8 +14,11 @@
 //!
 //! Every result is compared with its source before it is returned.
 
+pub mod meaning;
+
+pub use meaning::Meaning;
+
 use crate::maps::equal::Equality;
-use crate::notations::meaning::Meaning;
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::{Broadcast, Part, TensorLayout};
 use crate::places::views::{joined, quoted};
@@ -34,7 +37,7 @@ const PROBED: i64 = 1 << 16;
 ///
 /// # Example
 /// ```
-/// use tensor_layout::notations::to_tensor_layout;
+/// use tensor_layout::conversion::to_tensor_layout;
 /// use tensor_layout::tiled::{Expansion, Layout};
 /// let parts = |sizes: &[i64], layout: &str| {
 ///     let layout = Layout::parse(layout).unwrap();
@@ -74,7 +77,7 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
 }
 
 /// A layout with these parts on these sizes, without parts of one step.
-pub(super) fn made(sizes: &[i64], dims: Vec<Vec<Part>>, broadcast: Vec<Broadcast>) -> TensorLayout {
+pub(crate) fn made(sizes: &[i64], dims: Vec<Vec<Part>>, broadcast: Vec<Broadcast>) -> TensorLayout {
     let dims: Vec<Vec<Part>> = match sizes.contains(&0) {
         // An empty tensor is nowhere.
         true => sizes.iter().map(|size| joined(vec![Part { extent: (*size).max(1), axis: None, stride: 0 }])).collect(),
@@ -111,7 +114,7 @@ fn same(tiled: &Expansion, parts: &Placement) -> Result<(), Error> {
 /// The parts of a dimension, from the places where all other indices are 0, the least significant part first: as many
 /// equal steps as possible, then the same for every `extent`-th element. Each step must move along one axis only.
 /// `place` has a coordinate for each of the axes and last the address, all 0 at the index 0.
-pub(super) fn digits(
+pub(crate) fn digits(
     sizes: &[i64],
     dim: usize,
     axes: &[String],
@@ -196,7 +199,7 @@ struct Run {
 ///
 /// # Example
 /// ```
-/// use tensor_layout::notations::to_tiled;
+/// use tensor_layout::conversion::to_tiled;
 /// use tensor_layout::places::Placement;
 /// let tiled = |text| to_tiled(&Placement::parse(text).unwrap());
 /// assert_eq!(tiled("((4:8), (5:1))").unwrap().to_string(), "{1,0:T(8)}");
@@ -236,7 +239,7 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
 }
 
 /// Refuses named axes and copies, which the notation `who` lacks.
-pub(super) fn on_the_address(placement: &Placement, who: &str) -> Result<(), Error> {
+pub(crate) fn on_the_address(placement: &Placement, who: &str) -> Result<(), Error> {
     let layout = placement.layout();
     if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
         return Err(Error::new(format!("{who} must use the address alone, found the axis {axis}")));
@@ -253,7 +256,7 @@ pub(super) fn on_the_address(placement: &Placement, who: &str) -> Result<(), Err
 
 /// The parts of a dimension that its elements reach, with their weights, the least significant first. The last one has
 /// only the steps that elements reach.
-pub(super) fn reached(placement: &Placement, dim: usize) -> Vec<(i64, Part)> {
+pub(crate) fn reached(placement: &Placement, dim: usize) -> Vec<(i64, Part)> {
     let size = placement.sizes()[dim];
     let mut parts = Vec::new();
     let mut weight = 1;
