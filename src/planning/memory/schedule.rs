@@ -26,7 +26,8 @@ type Orders = BTreeMap<usize, Vec<usize>>;
 pub struct Schedule {
     /// For each computation with a new order, its instruction numbers, first to last.
     pub orders: BTreeMap<usize, Vec<usize>>,
-    /// For each memory space, a lower bound on [`temporaries`](super::Space::temporaries) in any order.
+    /// For each memory space, a lower bound on [`temporaries`](super::Space::temporaries) in any order that
+    /// keeps the updates in place of the text.
     pub bounds: BTreeMap<u8, i64>,
 }
 

@@ -90,11 +90,12 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         };
         let peak = memory.peak.bytes;
         let least = match peak - order.bound {
-            0 => "the least with updates in place".to_string(),
+            0 => "the least".to_string(),
             gap => format!("at most {gap} above the least"),
         };
         let less = order.file - peak;
         line(out, format!("order of {}: {less} bytes less than in the order of the text, {least}", memory.name));
+        line(out, "  of the orders that keep the text's updates in place");
     }
     for memory in spaces.iter().filter(|memory| memory.temporaries >= SMALL).take(2) {
         let peak = &memory.peak;
