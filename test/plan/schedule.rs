@@ -410,7 +410,7 @@ fn orders_of_up_to_64_instructions_are_lower() {
         }
         (size, lower, proved)
     };
-    for expected in Sample::from_env().select([(16, 17, 7), (32, 20, 6), (48, 20, 4), (64, 20, 6)]) {
+    for expected in Sample::from_env().select([(16, 17, 7), (32, 20, 7), (48, 20, 5), (64, 20, 7)]) {
         assert_eq!(counted(expected.0), expected);
     }
 }

@@ -4,7 +4,8 @@ use super::footprint::Footprint;
 use super::names::{Names, reads};
 use super::runs::{RunsAs, called, until};
 use super::sharing::{Shared, over, shared};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::aliases::{AliasPair, pairs};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::operation::Operation;
@@ -57,9 +58,9 @@ pub struct FrameBuffers {
     pub donated: Vec<AliasPair>,
     /// Pairs of a buffer and the buffer it may overwrite at its definition, if both are placed in the memory of an
     /// output.
-    pub(super) overwrites: HashSet<(usize, usize)>,
+    pub(super) overwrites: FxHashSet<(usize, usize)>,
     /// The buffers that updates overwrite.
-    written: HashSet<usize>,
+    written: FxHashSet<usize>,
     /// The instructions of the parameters, and of the result.
     pub(super) parameters: Vec<usize>,
     pub(super) root: usize,
@@ -105,24 +106,19 @@ fn kept(body: &Computation) -> Vec<Option<usize>> {
 /// # Errors
 /// A malformed aliasing attribute; bytes of an array that overflow 64 bits.
 pub fn buffers(module: &Module, number: usize, frame: RunsAs, frames: &FrameMap) -> Result<FrameBuffers, Error> {
-    let computation = &module.computations[number];
-    let (mut classes, donated) = named(module, number, frame, frames)?;
-    for k in 0..computation.instructions.len() {
-        classes.share(computation, k);
-    }
-    classes.finish(computation, frame, donated)
+    Ok(named(module, number, frame, frames)?.buffers(&module.computations[number], frame))
 }
 
-/// The leaves of a computation, joined by name, and the donations of its arguments. Nothing is overwritten yet.
+/// The leaves of a computation, joined by name. Nothing is overwritten yet.
 ///
 /// # Errors
-/// A malformed `input_output_alias`.
+/// As [`buffers`].
 pub(super) fn named<'m>(
     module: &'m Module,
     number: usize,
     frame: RunsAs,
     frames: &FrameMap,
-) -> Result<(Classes<'m>, Vec<AliasPair>), Error> {
+) -> Result<Classes<'m>, Error> {
     let computation = &module.computations[number];
     let mut classes = Classes::new(computation);
     classes.name(module, computation, frames);
@@ -134,13 +130,14 @@ pub(super) fn named<'m>(
             }
         }
     }
-    let donated = if frame == RunsAs::Entry { donations(module)? } else { Vec::new() };
-    for pair in &donated {
-        let leaf = classes.first[computation.parameters[pair.operand]] + pair.leaf;
-        classes.release(leaf);
+    classes.donated = if frame == RunsAs::Entry { donations(module)? } else { Vec::new() };
+    for number in 0..classes.donated.len() {
+        let pair = classes.donated[number];
+        classes.release(classes.first[computation.parameters[pair.operand]] + pair.leaf);
     }
-    classes.pair(module, computation, (frame, &donated), frames)?;
-    Ok((classes, donated))
+    classes.pair(module, computation, frame, frames)?;
+    classes.measure()?;
+    Ok(classes)
 }
 
 /// The donations in the module's `input_output_alias`.
@@ -159,6 +156,10 @@ pub(super) struct Classes<'m> {
     /// The number of the first leaf of each instruction.
     pub(super) first: Vec<usize>,
     pub(super) arrays: Vec<&'m Array>,
+    /// The bytes of each leaf.
+    pub(super) footprints: Vec<Option<Footprint>>,
+    /// The leaves of the result that alias an argument.
+    pub(super) donated: Vec<AliasPair>,
     /// The instruction of each leaf.
     of: Vec<usize>,
     sets: DisjointSets,
@@ -189,6 +190,8 @@ impl<'m> Classes<'m> {
         let mut classes = Classes {
             first: Vec::new(),
             arrays: Vec::new(),
+            footprints: Vec::new(),
+            donated: Vec::new(),
             of: Vec::new(),
             sets: DisjointSets::default(),
             last: Vec::new(),
@@ -213,11 +216,94 @@ impl<'m> Classes<'m> {
         classes.is_name = vec![false; classes.arrays.len()];
         classes.written = classes.is_name.clone();
         classes.last = classes.of.clone();
-        // A parameter is live from the beginning, wherever the text has it.
-        for leaf in computation.parameters.iter().flat_map(|k| classes.leaves(*k)).collect::<Vec<_>>() {
-            classes.last[leaf] = 0;
-        }
+        classes.begin(computation);
         classes
+    }
+
+    /// A parameter is live from the beginning, wherever the text has it.
+    fn begin(&mut self, computation: &Computation) {
+        for parameter in &computation.parameters {
+            self.last[self.first[*parameter]..self.first[parameter + 1]].fill(0);
+        }
+    }
+
+    /// The same leaves in another order of the instructions, that of `computation`; `order` has their numbers here.
+    pub(super) fn reordered(&self, computation: &Computation, order: &[usize]) -> Classes<'m> {
+        let leaves = self.arrays.len();
+        let mut moved = vec![0; leaves];
+        let (mut first, mut of) = (Vec::with_capacity(order.len() + 1), Vec::with_capacity(leaves));
+        let mut from = Vec::with_capacity(leaves);
+        for (at, k) in order.iter().enumerate() {
+            first.push(from.len());
+            for leaf in self.leaves(*k) {
+                moved[leaf] = from.len();
+                from.push(leaf);
+                of.push(at);
+            }
+        }
+        first.push(leaves);
+        let mut sets = DisjointSets::new(leaves);
+        (0..leaves).for_each(|leaf| sets.join_least(moved[leaf], moved[self.find(leaf)]));
+        let mut state = vec![None; leaves];
+        let mut read_only = vec![false; leaves];
+        for leaf in (0..leaves).filter(|leaf| self.find(*leaf) == *leaf) {
+            let class = sets.find(moved[leaf]);
+            state[class] = self.state[leaf].map(|state| moved[state]);
+            read_only[class] = self.read_only[leaf];
+        }
+        let overwritten = |k: &usize| {
+            let moved = |own: &Overwritten| Overwritten {
+                leaf: moved[own.leaf],
+                in_place: own.in_place,
+                result: own.result.map(|result| moved[result]),
+            };
+            self.overwritten[*k].iter().map(moved).collect()
+        };
+        let mut reordered = Classes {
+            arrays: from.iter().map(|leaf| self.arrays[*leaf]).collect(),
+            footprints: from.iter().map(|leaf| self.footprints[*leaf]).collect(),
+            donated: self.donated.clone(),
+            last: of.clone(),
+            is_name: from.iter().map(|leaf| self.is_name[*leaf]).collect(),
+            pairs: order.iter().map(|k| self.pairs[*k].clone()).collect(),
+            others: order.iter().map(|k| self.others[*k].clone()).collect(),
+            overwrites: Vec::new(),
+            written: vec![false; leaves],
+            overwritten: order.iter().map(overwritten).collect(),
+            copied: Vec::new(),
+            first,
+            of,
+            sets,
+            read_only,
+            state,
+        };
+        reordered.begin(computation);
+        for leaf in 0..leaves {
+            let own = if reordered.is_name[leaf] { 0 } else { reordered.last[leaf] };
+            let class = reordered.find(leaf);
+            reordered.last[class] = reordered.last[class].max(own);
+        }
+        reordered.read(computation);
+        reordered
+    }
+
+    /// Finds the bytes of the leaves.
+    fn measure(&mut self) -> Result<(), Error> {
+        let mut known: FxHashMap<&Array, Option<Footprint>> = FxHashMap::default();
+        for array in &self.arrays {
+            let footprint = match known.get(array) {
+                Some(footprint) => *footprint,
+                None => *known.entry(array).or_insert(Footprint::of(array)?),
+            };
+            self.footprints.push(footprint);
+        }
+        Ok(())
+    }
+
+    /// Lets each instruction overwrite the operands that it may, and converts the sets into buffers.
+    pub(super) fn buffers(mut self, computation: &Computation, frame: RunsAs) -> FrameBuffers {
+        (0..computation.instructions.len()).for_each(|k| _ = self.share(computation, k));
+        self.finish(computation, frame)
     }
 
     pub(super) fn leaves(&self, instruction: usize) -> std::ops::Range<usize> {
@@ -325,7 +411,7 @@ impl<'m> Classes<'m> {
                 (operand < before[before.len() - 1]).then_some((operand, (parameter, leaf)))
             });
             let given: Vec<(usize, ParameterLeaf)> = given.collect();
-            let (mut of, mut written) = (HashMap::new(), BTreeSet::new());
+            let (mut of, mut written) = (FxHashMap::default(), BTreeSet::new());
             for (operand, (parameter, leaf)) in &given {
                 let Some(buffer) = found.parameter(*parameter, *leaf) else { continue };
                 of.entry(buffer).or_insert(*operand);
@@ -359,7 +445,7 @@ impl<'m> Classes<'m> {
         &mut self,
         module: &Module,
         computation: &Computation,
-        (frame, donated): (RunsAs, &[AliasPair]),
+        frame: RunsAs,
         frames: &FrameMap,
     ) -> Result<(), Error> {
         let mut found = Vec::with_capacity(computation.instructions.len());
@@ -370,7 +456,7 @@ impl<'m> Classes<'m> {
             if runs_in_place(instruction) {
                 let taken = self.taken(instruction);
                 let copied = overwritten.iter().filter(|own| !own.in_place).map(|own| self.find(own.leaf));
-                let copied: HashSet<usize> = copied.collect();
+                let copied: FxHashSet<usize> = copied.collect();
                 let called = self.of_called(k, &taken, &used).into_iter();
                 pairs.extend(called.filter(|pair| !copied.contains(&self.find(taken[pair.operand]))));
             }
@@ -398,7 +484,7 @@ impl<'m> Classes<'m> {
         let parameters: Vec<usize> = computation.parameters.iter().flat_map(|k| self.leaves(*k)).collect();
         match frame {
             RunsAs::Entry => {
-                for pair in donated {
+                for pair in &self.donated {
                     joined[self.first[computation.parameters[pair.operand]] + pair.leaf] = true;
                 }
             }
@@ -412,7 +498,7 @@ impl<'m> Classes<'m> {
         let mut states = vec![None; ends.len()];
         match frame {
             RunsAs::Entry => {
-                for pair in donated {
+                for pair in &self.donated {
                     states[pair.result] = Some(self.first[computation.parameters[pair.operand]] + pair.leaf);
                 }
             }
@@ -483,7 +569,7 @@ impl<'m> Classes<'m> {
         lies_in: &[Option<usize>],
     ) -> Vec<Shared> {
         let taken = self.taken(instruction);
-        let mut given: HashMap<usize, Vec<(&FrameBuffers, usize, ParameterLeaf)>> = HashMap::new();
+        let mut given: FxHashMap<usize, Vec<(&FrameBuffers, usize, ParameterLeaf)>> = FxHashMap::default();
         for own in used {
             for (operand, leaf) in &own.given {
                 let state = lies_in[self.find(taken[*operand])];
@@ -509,9 +595,9 @@ impl<'m> Classes<'m> {
             return found;
         }
         let taken = self.taken(instruction);
-        let mut known = HashSet::new();
+        let mut known = FxHashSet::default();
         for own in used {
-            let (mut given, mut results) = (HashMap::<usize, usize>::new(), HashMap::new());
+            let (mut given, mut results) = (FxHashMap::<usize, usize>::default(), FxHashMap::default());
             own.given.iter().for_each(|(leaf, _)| *given.entry(self.find(taken[*leaf])).or_default() += 1);
             for (leaf, operand) in self.leaves(k).zip(&own.returned) {
                 operand.iter().for_each(|operand| _ = results.entry(*operand).or_insert(leaf));
@@ -531,15 +617,15 @@ impl<'m> Classes<'m> {
     }
 
     /// Lets leaves of an instruction overwrite operands without later readers. Returns the overwritten operand leaves.
-    pub(super) fn share(&mut self, computation: &Computation, k: usize) -> HashSet<usize> {
+    pub(super) fn share(&mut self, computation: &Computation, k: usize) -> FxHashSet<usize> {
         let (pairs, mut others) = (std::mem::take(&mut self.pairs[k]), std::mem::take(&mut self.others[k]));
         let overwritten = std::mem::take(&mut self.overwritten[k]);
         if pairs.is_empty() && others.is_empty() && overwritten.is_empty() {
-            return HashSet::new();
+            return FxHashSet::default();
         }
         let taken = self.taken(&computation.instructions[k]);
         let readers = Readers::new(self, computation, k, &taken, &pairs);
-        let (mut done, mut written) = (HashSet::new(), HashSet::new());
+        let (mut done, mut written) = (FxHashSet::default(), FxHashSet::default());
         for pair in &pairs {
             let leaf = self.first[k] + pair.result;
             let Some((to, from)) = readers.written(self, leaf, pair, &taken) else { continue };
@@ -576,23 +662,18 @@ impl<'m> Classes<'m> {
     }
 
     /// Converts the sets into buffers.
-    fn finish(self, computation: &Computation, frame: RunsAs, donated: Vec<AliasPair>) -> Result<FrameBuffers, Error> {
+    fn finish(self, computation: &Computation, frame: RunsAs) -> FrameBuffers {
         let end = computation.instructions.len() - 1;
         let until = until(computation);
-        let mut memo: HashMap<&Array, Option<Footprint>> = HashMap::new();
-        let (mut number, mut buffers) = (HashMap::new(), Vec::<Buffer>::new());
+        let (mut number, mut buffers) = (vec![None; self.arrays.len()], Vec::<Buffer>::new());
         let mut of: Vec<Vec<Option<usize>>> = vec![Vec::new(); computation.instructions.len()];
         for leaf in 0..self.arrays.len() {
-            let (class, array, k) = (self.find(leaf), self.arrays[leaf], self.of[leaf]);
-            let footprint = match memo.get(array) {
-                Some(footprint) => *footprint,
-                None => *memo.entry(array).or_insert(Footprint::of(array)?),
-            };
-            let Some(footprint) = footprint else {
+            let (class, k) = (self.find(leaf), self.of[leaf]);
+            let Some(footprint) = self.footprints[leaf] else {
                 of[k].push(None);
                 continue;
             };
-            let place = *number.entry(class).or_insert(buffers.len());
+            let place = *number[class].get_or_insert(buffers.len());
             of[k].push(Some(place));
             match buffers.get_mut(place) {
                 Some(buffer) if buffer.footprint.padded < footprint.padded => {
@@ -603,13 +684,13 @@ impl<'m> Classes<'m> {
                     role: Role::Temporary,
                     made: (k, leaf - self.first[k]),
                     footprint,
-                    space: array.layout.memory_space,
+                    space: self.arrays[leaf].layout.memory_space,
                     live: (k, self.last[class].min(end)),
                 }),
             }
         }
         let buffer = |leaf: usize| of[self.of[leaf]][leaf - self.first[self.of[leaf]]];
-        let given: HashSet<usize> = computation.parameters.iter().flat_map(|k| &of[*k]).copied().flatten().collect();
+        let given: FxHashSet<usize> = computation.parameters.iter().flat_map(|k| &of[*k]).copied().flatten().collect();
         let written = |(to, from): &(usize, usize)| {
             let (k, to, from) = (self.of[*to], buffer(*to)?, buffer(*from)?);
             let is_copy = computation.instructions[k].opcode == "copy";
@@ -620,24 +701,24 @@ impl<'m> Classes<'m> {
         };
         let overwrites = self.overwrites.iter().filter_map(written).collect();
         let copy = |&(k, leaf): &(usize, usize)| {
-            let (array, of) = (self.arrays[leaf], self.of[leaf]);
-            let (footprint, made, space) = (memo[array]?, (of, leaf - self.first[of]), array.layout.memory_space);
+            let (of, space) = (self.of[leaf], self.arrays[leaf].layout.memory_space);
+            let (footprint, made) = (self.footprints[leaf]?, (of, leaf - self.first[of]));
             Some(Buffer { role: Role::Temporary, made, footprint, space, live: (k, until[k]) })
         };
         let copies = self.copied.iter().filter_map(copy).collect();
         let written = (0..self.arrays.len()).filter(|leaf| self.written[self.find(*leaf)]).filter_map(buffer).collect();
-        let (parameters, root) = (computation.parameters.clone(), computation.root);
+        let (parameters, root, donated) = (computation.parameters.clone(), computation.root, self.donated);
         let mut found = FrameBuffers { buffers, of, copies, donated, overwrites, written, parameters, root };
         found.roles(computation);
         found.states(computation, frame);
-        Ok(found)
+        found
     }
 }
 
 /// The number of reads of each set by an instruction, in all and through the pairs of each result.
 pub(super) struct Readers {
-    all: HashMap<usize, usize>,
-    own: HashMap<(usize, usize), usize>,
+    all: FxHashMap<usize, usize>,
+    own: FxHashMap<(usize, usize), usize>,
     /// Only one branch of a `conditional` runs, so no other one reads its operand.
     is_conditional: bool,
 }
@@ -651,9 +732,9 @@ impl Readers {
         pairs: &[Shared],
     ) -> Readers {
         let is_conditional = matches!(computation.instructions[k].operation, Operation::Conditional { .. });
-        let mut readers = Readers { all: HashMap::new(), own: HashMap::new(), is_conditional };
+        let mut readers = Readers { all: FxHashMap::default(), own: FxHashMap::default(), is_conditional };
         taken.iter().for_each(|leaf| *readers.all.entry(classes.find(*leaf)).or_default() += 1);
-        let distinct: HashSet<(usize, usize)> = pairs.iter().map(|pair| (pair.result, pair.operand)).collect();
+        let distinct: FxHashSet<(usize, usize)> = pairs.iter().map(|pair| (pair.result, pair.operand)).collect();
         for (result, operand) in distinct {
             *readers.own.entry((result, classes.find(taken[operand]))).or_default() += 1;
         }
@@ -723,8 +804,8 @@ impl FrameBuffers {
             RunsAs::Body => (0..self.of[computation.root].len()).map(|leaf| (leaf, 0, leaf)).collect(),
         };
         let end = computation.instructions.len() - 1;
-        let returned: HashSet<usize> = self.of[computation.root].iter().copied().flatten().collect();
-        let mut settled: HashSet<usize> = HashSet::new();
+        let returned: FxHashSet<usize> = self.of[computation.root].iter().copied().flatten().collect();
+        let mut settled: FxHashSet<usize> = FxHashSet::default();
         for (result, parameter, leaf) in state {
             let Some(result) = self.of[computation.root].get(result).copied().flatten() else { continue };
             let parameter =

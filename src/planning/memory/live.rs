@@ -79,12 +79,12 @@ impl MemoryUse {
             entry: module.entry,
         };
         let wanted = frames(module);
-        for &(number, frame) in &wanted {
+        for &(number, frame) in wanted.iter().filter(|frame| frame.1 != RunsAs::Entry) {
             let found = buffers(module, number, frame, &used.frames)?;
             used.frames.insert((number, frame), found);
         }
-        used.in_outputs = in_outputs(module, &used.frames);
-        used.temporaries = used.live(module)?;
+        let entry = buffers(module, module.entry, RunsAs::Entry, &used.frames)?;
+        used.place(module, entry)?;
         used.add_whole(module, &wanted)?;
         let output = &module.computations[module.entry].result().shape;
         let running: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
@@ -94,16 +94,39 @@ impl MemoryUse {
             let main = used.spaces.entry(0).or_default();
             (main.tables, main.inner_tables) = (tables, inner);
         }
-        for (space, bytes) in used.temporaries[&(module.entry, RunsAs::Entry)].clone() {
-            let (at, most) = first_most(&bytes);
-            let space = used.spaces.entry(space).or_default();
-            (space.at, space.temporaries) = (at, most);
+        used.add_temporaries()?;
+        Ok(used)
+    }
+
+    /// Counts the same program with its entry in another order, that of `module`, with these buffers.
+    ///
+    /// # Errors
+    /// Bytes that overflow 64 bits.
+    pub(super) fn recount(&mut self, module: &Module, entry: FrameBuffers) -> Result<(), Error> {
+        self.place(module, entry)?;
+        self.spaces.values_mut().for_each(|space| (space.at, space.temporaries) = (0, 0));
+        self.add_temporaries()
+    }
+
+    /// Sets the buffers of the entry, and finds the temporaries in outputs and the live ones.
+    fn place(&mut self, module: &Module, entry: FrameBuffers) -> Result<(), Error> {
+        self.frames.insert((self.entry, RunsAs::Entry), entry);
+        self.in_outputs = in_outputs(module, &self.frames);
+        self.temporaries = self.live(module)?;
+        Ok(())
+    }
+
+    /// Adds the peak of the temporaries to what is live all the time.
+    fn add_temporaries(&mut self) -> Result<(), Error> {
+        for (space, bytes) in &self.temporaries[&(self.entry, RunsAs::Entry)] {
+            let space = self.spaces.entry(*space).or_default();
+            (space.at, space.temporaries) = first_most(bytes);
         }
-        for space in used.spaces.values_mut() {
+        for space in self.spaces.values_mut() {
             let all = space.arguments.plus(space.outputs)?.plus(space.constants)?;
             space.peak = all.plus(Footprint { logical: 0, padded: space.temporaries })?.padded;
         }
-        Ok(used)
+        Ok(())
     }
 
     /// Whether a temporary, by its number in the frame, has memory beside the outputs.
@@ -159,10 +182,16 @@ impl MemoryUse {
     pub fn timeline(&self, space: u8) -> Option<Vec<i64>> {
         let own = self.spaces.get(&space)?;
         let whole = own.peak - own.temporaries;
-        let temporaries = self.temporaries[&(self.entry, RunsAs::Entry)].get(&space);
+        let temporaries = self.live_temporaries(space);
         // No sum is above the peak, which fits.
         let length = self.frames[&(self.entry, RunsAs::Entry)].of.len();
-        Some((0..length).map(|k| whole + temporaries.map_or(0, |bytes| bytes[k])).collect())
+        Some((0..length).map(|k| whole + temporaries.get(k).copied().unwrap_or(0)).collect())
+    }
+
+    /// The temporaries of a memory space that are live at each instruction of the entry, with those of called
+    /// computations.
+    pub(super) fn live_temporaries(&self, space: u8) -> &[i64] {
+        self.temporaries[&(self.entry, RunsAs::Entry)].get(&space).map_or(&[], Vec::as_slice)
     }
 
     /// The running instructions at the peak of a memory space: the entry's first, then those that it runs.

@@ -20,8 +20,9 @@
 use super::buffers::{Buffer, FrameBuffers, Role};
 use super::inside::Timelines;
 use super::runs::{RunsAs, called, until};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::operations::shape::{Array, Shape, leaves};
@@ -72,7 +73,7 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
     let times = ProgramTimes::of(module, frames);
     let end = own.of.len() - 1;
-    let mut inside: HashMap<usize, Vec<PlacedRange>> = HashMap::new();
+    let mut inside: FxHashMap<usize, Vec<PlacedRange>> = FxHashMap::default();
     for output in &outputs {
         let ranges = inside.entry(*output).or_default();
         times.occupy(entry, *output, (own.buffers[*output].live.0, end), ranges);
@@ -150,14 +151,14 @@ struct RunTimes {
     /// For each instruction, its first time, called computations included, and the time after.
     times: Vec<(usize, usize)>,
     /// For each buffer, the calling instructions whose result contains it, with the leaf number.
-    made: HashMap<usize, Vec<(usize, usize)>>,
+    made: FxHashMap<usize, Vec<(usize, usize)>>,
 }
 
 /// All computations that run once.
 struct ProgramTimes<'m> {
     module: &'m Module,
     frames: &'m BTreeMap<(usize, RunsAs), FrameBuffers>,
-    calls: HashMap<usize, usize>,
+    calls: FxHashMap<usize, usize>,
     all: BTreeMap<(usize, RunsAs), RunTimes>,
 }
 
@@ -166,7 +167,7 @@ const MOST_DEPTH: usize = 64;
 
 impl<'m> ProgramTimes<'m> {
     fn of(module: &'m Module, frames: &'m BTreeMap<(usize, RunsAs), FrameBuffers>) -> ProgramTimes<'m> {
-        let mut calls: HashMap<usize, usize> = HashMap::new();
+        let mut calls: FxHashMap<usize, usize> = FxHashMap::default();
         for (number, _) in module.computations.iter().flat_map(|own| &own.instructions).flat_map(called) {
             *calls.entry(number).or_default() += 1;
         }
@@ -179,7 +180,7 @@ impl<'m> ProgramTimes<'m> {
     fn run(&mut self, frame: (usize, RunsAs), time: &mut usize, depth: usize) {
         let computation = &self.module.computations[frame.0];
         let until = until(computation);
-        let mut own = RunTimes { times: Vec::with_capacity(until.len()), made: HashMap::new() };
+        let mut own = RunTimes { times: Vec::with_capacity(until.len()), made: FxHashMap::default() };
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let first = *time;
             // Asynchronous computations run beside others, so they are not inserted.
@@ -277,8 +278,8 @@ impl FrameBuffers {
     }
 
     /// The argument's buffer for each output that must be in one; the first alias of an output counts.
-    fn arguments_of_outputs(&self) -> HashMap<usize, usize> {
-        let mut all = HashMap::new();
+    fn arguments_of_outputs(&self) -> FxHashMap<usize, usize> {
+        let mut all = FxHashMap::default();
         for pair in &self.donated {
             let output = self.of[self.root].get(pair.result).copied().flatten();
             if let (Some(output), Some(argument)) = (output, self.of[self.parameters[pair.operand]][pair.leaf]) {

@@ -7,7 +7,6 @@
 
 use super::before::before;
 use super::buffers::{FrameMap, Readers, named};
-use super::footprint::Footprint;
 use super::inside::Counted;
 use super::names::{Leaf, reads};
 use super::runs::{RunsAs, called, until};
@@ -64,14 +63,14 @@ impl Tasks<'_> {
     pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
-        let (classes, donated) = named(self.module, number, frame, self.frames)?;
+        let classes = named(self.module, number, frame, self.frames)?;
         let pairs = before(computation, &classes, self.effects);
         let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let is_parameter = instruction.opcode == "parameter";
             for leaf in classes.leaves(k) {
                 let class = classes.find(leaf);
-                let bytes = Footprint::of(classes.arrays[leaf])?.map_or(0, |footprint| footprint.padded);
+                let bytes = classes.footprints[leaf].map_or(0, |footprint| footprint.padded);
                 let own = all.entry(class).or_default();
                 own.space = classes.arrays[class].layout.memory_space;
                 own.value.bytes = own.value.bytes.max(bytes);
@@ -124,7 +123,7 @@ impl Tasks<'_> {
         let states: Vec<(usize, usize)> = match frame {
             RunsAs::Entry => {
                 let parameter = |operand: usize| classes.first[computation.parameters[operand]];
-                donated.iter().map(|pair| (root + pair.result, parameter(pair.operand) + pair.leaf)).collect()
+                classes.donated.iter().map(|pair| (root + pair.result, parameter(pair.operand) + pair.leaf)).collect()
             }
             RunsAs::Called => Vec::new(),
             RunsAs::Body => {
