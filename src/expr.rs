@@ -40,6 +40,15 @@ impl Expr {
         }
     }
 
+    /// `-self`: a constant or a product takes the sign into its number if that fits.
+    pub fn negated(self) -> Expr {
+        match self {
+            Expr::Const(c) if c != i64::MIN => Expr::Const(-c),
+            Expr::Mul(x, f) if f != i64::MIN => x.times(-f),
+            e => e.times(-1),
+        }
+    }
+
     /// `self floordiv divisor`.
     ///
     /// # Panics
@@ -106,17 +115,6 @@ impl Expr {
             }
         }
         terms
-    }
-
-    /// The `x` of an `x ceildiv d`, represented as `(x + (d - 1)) floordiv d`.
-    pub fn ceil_div(&self) -> Option<&Expr> {
-        match self {
-            Expr::FloorDiv(x, d) => match &**x {
-                Expr::Add(above, c) if d.checked_sub(1).is_some_and(|below| **c == Expr::Const(below)) => Some(above),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 
     /// The operands of the outermost operation.
@@ -225,7 +223,7 @@ impl Named<'_> {
             Expr::Add(..) => 0,
             Expr::Const(c) if *c < 0 => 0,
             Expr::Const(_) | Expr::Var(_) | Expr::Min(..) | Expr::Max(..) => 2,
-            Expr::Mul(_, -1) => 0,
+            Expr::Mul(x, -1) if !takes_sign(x) => 0,
             _ => 1,
         };
         if binds < place {
@@ -234,12 +232,8 @@ impl Named<'_> {
         match e {
             Expr::Const(c) => write!(f, "{c}")?,
             Expr::Var(v) => f.write_str(&(self.1)(*v))?,
-            Expr::Add(..) => {
-                for (k, term) in e.terms().into_iter().enumerate() {
-                    self.term(f, term, k == 0)?;
-                }
-            }
-            Expr::Mul(x, -1) => {
+            Expr::Add(..) => self.sum(f, &e.terms())?,
+            Expr::Mul(x, -1) if !takes_sign(x) => {
                 f.write_str("-")?;
                 self.write(f, x, 2)?;
             }
@@ -247,12 +241,19 @@ impl Named<'_> {
                 self.write(f, x, 2)?;
                 write!(f, " * {c}")?;
             }
-            Expr::FloorDiv(x, d) => match e.ceil_div() {
-                Some(above) => {
-                    self.write(f, above, 2)?;
+            Expr::FloorDiv(x, d) => match &x.terms()[..] {
+                [above @ .., Expr::Const(c)] if !above.is_empty() && d.checked_sub(1) == Some(*c) => {
+                    match above {
+                        [one] => self.write(f, one, 2)?,
+                        above => {
+                            f.write_str("(")?;
+                            self.sum(f, above)?;
+                            f.write_str(")")?;
+                        }
+                    }
                     write!(f, " ceildiv {d}")?;
                 }
-                None => {
+                _ => {
                     self.write(f, x, 2)?;
                     write!(f, " floordiv {d}")?;
                 }
@@ -275,13 +276,17 @@ impl Named<'_> {
         Ok(())
     }
 
+    fn sum(&self, f: &mut fmt::Formatter<'_>, terms: &[&Expr]) -> fmt::Result {
+        terms.iter().enumerate().try_for_each(|(k, term)| self.term(f, term, k == 0))
+    }
+
     /// Writes a term of a sum with the sign before it.
     fn term(&self, f: &mut fmt::Formatter<'_>, e: &Expr, first: bool) -> fmt::Result {
         match e {
             e if first => self.write(f, e, 0),
             // The magnitude of the least number does not fit by itself.
             Expr::Const(c) if *c < 0 && *c != i64::MIN => write!(f, " - {}", -c),
-            Expr::Mul(x, c) if *c < 0 && *c != i64::MIN => {
+            Expr::Mul(x, c) if *c < 0 && *c != i64::MIN && (*c != -1 || !takes_sign(x)) => {
                 f.write_str(" - ")?;
                 self.write(f, x, 2)?;
                 if *c == -1 { Ok(()) } else { write!(f, " * {}", -c) }
@@ -292,6 +297,12 @@ impl Named<'_> {
             }
         }
     }
+}
+
+/// Whether [`Expr::negated`] takes a sign before the expression into its number. The printer writes `x * -1` for the
+/// product of such an expression with -1, which would be read as another expression if it were `-x`.
+fn takes_sign(e: &Expr) -> bool {
+    matches!(e, Expr::Const(c) | Expr::Mul(_, c) if *c != i64::MIN)
 }
 
 /// The cost of evaluating an expression: 3 for each division or remainder, 1 for any other operation, whatever the
@@ -352,6 +363,10 @@ mod tests {
             (Expr::Min(a.clone().into(), (b.clone() + Expr::Const(1)).into()).modulo(3), "min(d0, d1 + 1) mod 3"),
             (a.clone() + b.times(i64::MIN), "d0 + d1 * -9223372036854775808"),
             (a.clone() + Expr::Const(i64::MIN), "d0 + -9223372036854775808"),
+            (a.clone().times(i64::MIN).times(-1), "-(d0 * -9223372036854775808)"),
+            (a.clone().times(5).times(-1), "(d0 * 5) * -1"),
+            (a.clone() + Expr::Const(-3).times(-1), "d0 + (-3) * -1"),
+            ((a.clone() + (Expr::Const(1).times(3) + Expr::Const(7))).floor_div(8), "(d0 + 1 * 3) ceildiv 8"),
         ] {
             assert_eq!(Named(&e, &|v| format!("d{v}")).to_string(), expected);
         }

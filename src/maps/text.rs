@@ -287,7 +287,7 @@ impl<'a> MapReader<'a> {
             depth = depth.max(term.depth);
             // One more for the sign, if there is one.
             self.nested(depth + 1, at)?;
-            terms.push(if negative { negated(term.expr) } else { term.expr });
+            terms.push(if negative { term.expr.negated() } else { term.expr });
         }
         // A sum of a few terms is a chain, one of many a balanced tree.
         let levels = terms.len().saturating_sub(1).min(8 + terms.len().ilog2() as usize);
@@ -373,16 +373,7 @@ impl<'a> MapReader<'a> {
         if !negative {
             return Ok(node);
         }
-        Ok(ParsedExpr { depth: self.nested(node.depth, at)?, expr: negated(node.expr) })
-    }
-}
-
-/// `-e`.
-fn negated(e: Expr) -> Expr {
-    match e {
-        Expr::Const(c) if c != i64::MIN => Expr::Const(-c),
-        Expr::Mul(x, f) if f != i64::MIN => x.times(-f),
-        e => e.times(-1),
+        Ok(ParsedExpr { depth: self.nested(node.depth, at)?, expr: node.expr.negated() })
     }
 }
 
@@ -416,9 +407,9 @@ fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
     }
     let size = divisor.checked_abs().ok_or("the divisor does not fit in 64 bits")?;
     // By a negative divisor: a floordiv -b = (-a) floordiv b, and a mod -b = -((-a) mod b).
-    let a = if divisor < 0 { negated(a) } else { a };
+    let a = if divisor < 0 { a.negated() } else { a };
     Ok(match op {
-        "mod" if divisor < 0 => negated(a.modulo(size)),
+        "mod" if divisor < 0 => a.modulo(size).negated(),
         "mod" => a.modulo(size),
         "ceildiv" => (a + Expr::Const(size - 1)).floor_div(size),
         _ => a.floor_div(size),

@@ -399,6 +399,20 @@ fn large_maps(rng: &mut Choices) -> [IndexingMap; 2] {
     [first, IndexingMap::new(intervals, results)]
 }
 
+/// A map that is printed, read and printed again has the same text, whether it is simple or not.
+#[test]
+fn maps_that_are_read_back_print_the_same() {
+    let (count, seed) = settings(Sample::from_env(), 29);
+    let maps = |rng: &mut Choices| [map(rng), extreme_map(rng), large_map(rng).0];
+    choices::check(count, seed, maps, |maps| {
+        for map in maps {
+            let printed = map.to_string();
+            let read = IndexingMap::parse(&printed).unwrap_or_else(|error| panic!("{printed}: {error}"));
+            assert_eq!(read.to_string(), printed, "{map:?}");
+        }
+    });
+}
+
 /// A composition costs no more than the second map with the results of the first one substituted.
 #[test]
 fn compositions_with_large_numbers_cost_no_more_than_their_maps() {
