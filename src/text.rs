@@ -431,22 +431,35 @@ pub fn counted<N: fmt::Display + PartialEq + From<u8>>(n: N, what: &str) -> Stri
 }
 
 /// Binary formats that hold texts: the offset of the mark, the mark, and the command that makes text of it.
-const BINARY_FORMATS: [(usize, &[u8], &str); 9] = [
+const BINARY_FORMATS: [(usize, &[u8], &str); 19] = [
     (0, b"\xfd7zXZ", "xz; `xz -d` decompresses it"),
     (0, b"BZh", "bzip2; `bzip2 -d` decompresses it"),
     (0, b"\x1f\x8b", "gzip; `gzip -d` decompresses it"),
     (0, b"\x28\xb5\x2f\xfd", "zstd; `zstd -d` decompresses it"),
+    (0, b"\x1f\x9d", "what compress wrote; `gzip -d` decompresses it"),
+    (0, b"\x04\x22\x4d\x18", "lz4; `lz4 -d` decompresses it"),
+    (0, b"LZIP", "lzip; `lzip -d` decompresses it"),
+    (0, b"x\x01", ZLIB),
+    (0, b"x^", ZLIB),
+    (0, b"x\x9c", ZLIB),
+    (0, b"x\xda", ZLIB),
     (0, b"PK\x03\x04", "a zip archive; `unzip -p` prints the files in it"),
+    (0, b"PK\x05\x06", "a zip archive without files"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive; `7z e -so` prints the files in it"),
+    (0, b"!<arch>\n", "an archive of ar; `ar p` prints the files in it"),
     (257, b"ustar", "a tar archive; `tar -xO` prints the files in it"),
     (0, b"\xff\xfe\x00\x00", "UTF-32; `iconv -f UTF-32 -t UTF-8` converts it"),
     (0, b"\xff\xfe", UTF_16),
     (0, b"\xfe\xff", UTF_16),
 ];
 
+const ZLIB: &str = "zlib; `pigz -d` decompresses it";
 const UTF_16: &str = "UTF-16; `iconv -f UTF-16 -t UTF-8` converts it";
 
 /// The binary format of a file with these bytes, and the command that makes text of it; `None` for a text.
 pub fn binary_format(bytes: &[u8]) -> Option<&'static str> {
     let is = |(at, mark, _): &&(usize, &[u8], &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(mark));
-    BINARY_FORMATS.iter().find(is).map(|(_, _, format)| *format)
+    // A text may begin with the two letters of a mark of zlib, and is UTF-8, unlike compressed bytes.
+    let is_text = || bytes.starts_with(b"x^") && str::from_utf8(bytes).is_ok();
+    BINARY_FORMATS.iter().find(is).filter(|_| !is_text()).map(|(_, _, format)| *format)
 }

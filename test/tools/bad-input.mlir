@@ -22,6 +22,18 @@
 // RUN: not layout-opt %t --split-input-file 2>&1 | FileCheck %s --check-prefix=ZIP
 // RUN: printf '\377\376m\0' > %t
 // RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=UTF-16
+// RUN: printf 'PK\005\006\0\0' > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=EMPTY-ZIP
+// RUN: printf '7z\274\257\047\034' > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=SEVEN-ZIP
+// RUN: printf '!<arch>\n' > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=AR
+// RUN: printf 'x\136\377' > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=ZLIB
+// RUN: echo 'x^2' | not layout-opt 2>&1 | FileCheck %s --check-prefix=LETTERS
+// RUN: printf '\357\273\277module {}' | not layout-opt 2>&1 | FileCheck %s --check-prefix=BYTE-ORDER
+// RUN: not layout-opt '' 2>&1 | FileCheck %s --check-prefix=NO-INPUT
+// RUN: not layout-opt -o '' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
 
 // NESTED: .tmp:1:10001: error: nested more than 10000 levels deep
 // SIGNS: .tmp:2:9999: error: nested more than 10000 levels deep
@@ -34,3 +46,11 @@
 // TAR: <stdin>: error: expected text or bytecode of MLIR, found a tar archive; `tar -xO` prints the files in it
 // ZIP: .tmp: error: expected text or bytecode of MLIR, found a zip archive; `unzip -p` prints the files in it
 // UTF-16: .tmp: error: expected text or bytecode of MLIR, found UTF-16; `iconv -f UTF-16 -t UTF-8` converts it
+// EMPTY-ZIP: .tmp: error: expected text or bytecode of MLIR, found a zip archive without files
+// SEVEN-ZIP: .tmp: error: expected text or bytecode of MLIR, found a 7z archive; `7z e -so` prints the files in it
+// AR: .tmp: error: expected text or bytecode of MLIR, found an archive of ar; `ar p` prints the files in it
+// ZLIB: .tmp: error: expected text or bytecode of MLIR, found zlib; `pigz -d` decompresses it
+// LETTERS: <stdin>:1:1: error:
+// BYTE-ORDER: <stdin>:1:1: error: expected text of MLIR, found a byte order mark of UTF-8; `tail -c +4` prints what comes after it
+// NO-INPUT: the input file must have a name, found none; - is standard input
+// NO-OUTPUT: the output file must have a name, found none; - is standard output

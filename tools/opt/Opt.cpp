@@ -130,6 +130,13 @@ int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry,
     layout_rs_hint_at_options();
     return wrongUse;
   }
+  if (inputName.empty() || outputName.empty()) {
+    bool isInput = inputName.empty();
+    llvm::errs() << "the " << (isInput ? "input" : "output")
+                 << " file must have a name, found none; - is standard "
+                 << (isInput ? "input" : "output") << "\n";
+    return wrongUse;
+  }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(

@@ -45,6 +45,12 @@ extern "C" fn layout_rs_check_input(name: MlirStringRef, text: MlirStringRef) ->
         if let Some(format) = binary_format(text) {
             return failed(&format!("{name}: error: expected text or bytecode of MLIR, found {format}"));
         }
+        if text.starts_with("\u{feff}".as_bytes()) {
+            return failed(&format!(
+                "{name}:1:1: error: expected text of MLIR, found a byte order mark of UTF-8; `tail -c +4` prints what \
+                 comes after it"
+            ));
+        }
         let Some((line, column)) = nesting::too_deep(text) else { return true };
         failed(&format!("{name}:{line}:{column}: error: nested more than {} levels deep", nesting::DEEPEST))
     })

@@ -2,7 +2,7 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, Parser, ValueEnum};
+use clap::{Arg, ArgMatches, Command, Parser, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -30,7 +30,41 @@ pub fn parse_from<A: Parser>(given: Vec<OsString>) -> A {
             Err(message) => A::command().error(ErrorKind::InvalidValue, message).exit(),
         }
     }
-    A::try_parse_from(&given).unwrap_or_else(|error| worded::<A>(error, &given).exit())
+    parsed(&given).unwrap_or_else(|error: clap::Error| error.exit())
+}
+
+/// The arguments of a command line.
+fn parsed<A: Parser>(given: &[OsString]) -> Result<A, clap::Error> {
+    let mut command = A::command();
+    let found = command.try_get_matches_from_mut(given).and_then(|mut matches| {
+        if let Some(error) = blank(&command, &matches) {
+            return Err(error);
+        }
+        A::from_arg_matches_mut(&mut matches)
+    });
+    found.map_err(|error| worded::<A>(error, given))
+}
+
+/// The error of an option without a value, or with one of white space: no option takes that.
+fn blank(command: &Command, matches: &ArgMatches) -> Option<clap::Error> {
+    if let Some((name, below)) = matches.subcommand() {
+        return blank(command.find_subcommand(name)?, below);
+    }
+    let is_blank = |option: &&Arg| {
+        let mut values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
+        values.any(|value| value.to_string_lossy().trim().is_empty())
+    };
+    let option = command.get_arguments().filter(|option| !option.is_positional()).find(is_blank)?;
+    Some(without_value(command, option.to_string(), None))
+}
+
+/// The error of an option without a value, which has these choices.
+fn without_value(command: &Command, option: String, choices: Option<&ContextValue>) -> clap::Error {
+    let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+    error.insert(ContextKind::InvalidArg, ContextValue::String(option));
+    error.insert(ContextKind::InvalidValue, ContextValue::String(String::new()));
+    choices.map(|choices| error.insert(ContextKind::ValidValue, choices.clone()));
+    error
 }
 
 /// Prints the completions of a command or writes its man pages. `None` where the option is neither.
@@ -63,6 +97,13 @@ fn completion(shell: Shell, command: &mut Command, name: &str) -> String {
 /// The error in the grammar of all our errors, where clap's differs: `unknown option `--jsn`; did you mean `--json`?`.
 fn worded<A: Parser>(error: clap::Error, given: &[OsString]) -> clap::Error {
     let mut command = A::command();
+    if let (Some(ContextValue::String(option)), Some(ContextValue::String(value))) =
+        (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+        && option.starts_with('-')
+        && value.trim().is_empty()
+    {
+        return without_value(&command, option.clone(), error.get(ContextKind::ValidValue));
+    }
     if !matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict) {
         return error;
     }

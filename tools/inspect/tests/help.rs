@@ -84,6 +84,50 @@ fn every_command_has_help() {
     }
 }
 
+/// No option of any command takes an empty value or one of white space; the message has the option.
+#[test]
+fn an_option_without_a_value_is_an_error_of_the_command_line() {
+    // The operands of each command, and the options that an option requires.
+    let operands = |command: &str, option: &str| -> Vec<&str> {
+        match command {
+            "convert" if option != "--to" => vec!["f32[2,3]", "f32[2,3]"],
+            "view" => vec!["f32[2,3]"],
+            "layouts" => vec!["f32[2,3]"],
+            "simplify" => vec!["(d0) -> (d0), domain: d0 in [0, 3]"],
+            "machine" => vec!["cpu"],
+            "moves" if option == "--start" || option == "--rank" => vec!["f32[2,3]", "f32[6]", "--copies"],
+            "moves" => vec!["f32[2,3]", "f32[6]"],
+            "plan" if option != "--machine" => vec!["m.hlo", "--machine", "cpu"],
+            _ => vec!["m.hlo"],
+        }
+    };
+    let required = |option: &str| match option {
+        "--capacity" => vec!["--judge", "true"],
+        "--entry" | "--seconds" => vec!["--html", "-", "--plan"],
+        _ => Vec::new(),
+    };
+    let mut tried = 0;
+    for command in commands() {
+        let (help, ..) = run(&[&command, "--help"]);
+        let words = help.lines().filter_map(|line| line.trim_start().split_once(" <"));
+        for option in words.filter_map(|(names, _)| names.rsplit(' ').next().filter(|name| name.starts_with('-'))) {
+            for value in ["", " "] {
+                let given = format!("{option}={value}");
+                let mut arguments = vec![command.as_str()];
+                arguments.extend(operands(&command, option));
+                arguments.extend(required(option).into_iter().filter(|_| command == "hlo"));
+                arguments.push(&given);
+                let (out, error, code) = run(&arguments);
+                assert_eq!((out.as_str(), code), ("", Some(2)), "{arguments:?}: {error}");
+                let expected = format!("error: a value is required for '{option} <");
+                assert!(error.starts_with(&expected), "{arguments:?}: {error}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 60, "{tried}");
+}
+
 #[test]
 fn what_is_misspelled_is_recognised() {
     for (arguments, expected) in [
