@@ -64,7 +64,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     }
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
-    let frees_itself = ir::edit(function).remove_attribute(BY_HAND).is_ok();
+    let frees_itself = ir::attribute(function, BY_HAND).is_some();
     // Only a function with tails has this mark.
     let _ = ir::edit(function).remove_attribute(COPIES_WITH_TAIL);
     if (!frees_itself || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
@@ -174,8 +174,10 @@ fn end_block(op: Op) {
     }
 }
 
-/// Removes the marks from a function's operations.
+/// Removes the marks from a function and its operations.
 fn unmark(function: Op) {
+    // Only a function that frees its buffers itself has this mark.
+    let _ = ir::edit(function).remove_attribute(BY_HAND);
     for op in ir::all_operations(function) {
         // Most operations have no mark.
         let _ = ir::edit(op).remove_attribute(KEEP);

@@ -69,6 +69,12 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     if !errors.is_empty() {
         return Err(errors);
     }
+    // Bufferization and later passes skip nested modules.
+    let functions = ir::blocks(module).into_iter().flat_map(ir::operations).filter(|op| ir::name(*op) == "func.func");
+    for function in functions {
+        read_only_arguments(function);
+        deallocate::mark(function);
+    }
     let mut same_bytes = SameBytes::default();
     decompose(rewriter, &mut same_bytes)?;
     rewrite(rewriter, &mut same_bytes);
@@ -109,11 +115,6 @@ fn rewrite<'c>(rewriter: &'c Rewriter, same_bytes: &mut SameBytes<'c>) {
             op = as_cast(rewriter, op);
         }
         match ir::name(op) {
-            // Bufferization and later passes skip nested modules.
-            "func.func" if ir::parent(op).is_some_and(|p| ir::op_key(p) == ir::op_key(module)) => {
-                read_only_arguments(op);
-                deallocate::mark(op);
-            }
             "layout.convert" if starts_async_copy(op, &mut views) => start(rewriter, op),
             "layout.await" => {
                 replace(rewriter, op, ir::operands(op)[0]);

@@ -137,3 +137,101 @@ func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
   memref.dealloc %s : memref<4xf32>
   return %y : tensor<4xf32>
 }
+
+// A branch of a conditional in a branch hands a buffer on, and all other branches free it; what uses it after the inner
+// conditional has it copied.
+// CHECK-LABEL: func.func @nested(
+// CHECK: %[[MADE:.*]] = memref.alloc()
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK-NEXT: scf.yield %[[MADE]]
+// CHECK: else
+// CHECK-NEXT: memref.dealloc %[[MADE]]
+// CHECK: scf.yield
+// CHECK: scf.yield
+// CHECK: else
+// CHECK: memref.dealloc %[[MADE]]
+// CHECK-NOT: memref.copy
+// CHECK-LABEL: func.func @nested_and_used(
+// CHECK: %[[MADE:.*]] = memref.alloc()
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK: memref.copy %[[MADE]]
+// CHECK: memref.load %[[MADE]]
+// CHECK: memref.dealloc %[[MADE]]
+// CHECK-NEXT: return
+func.func @nested(%c: i1, %d: i1, %a: tensor<3x5xi32>) -> tensor<3x5xi32> {
+  %made = arith.muli %a, %a : tensor<3x5xi32>
+  %r = scf.if %c -> tensor<3x5xi32> {
+    %q = scf.if %d -> tensor<3x5xi32> {
+      scf.yield %made : tensor<3x5xi32>
+    } else {
+      %x = arith.addi %a, %a : tensor<3x5xi32>
+      scf.yield %x : tensor<3x5xi32>
+    }
+    scf.yield %q : tensor<3x5xi32>
+  } else {
+    %x = arith.subi %a, %a : tensor<3x5xi32>
+    scf.yield %x : tensor<3x5xi32>
+  }
+  return %r : tensor<3x5xi32>
+}
+func.func @nested_and_used(%c: i1, %d: i1, %a: tensor<3x5xi32>, %i: index) -> (tensor<3x5xi32>, i32) {
+  %zero = arith.constant 0 : i32
+  %made = arith.muli %a, %a : tensor<3x5xi32>
+  %r:2 = scf.if %c -> (tensor<3x5xi32>, i32) {
+    %q = scf.if %d -> tensor<3x5xi32> {
+      scf.yield %made : tensor<3x5xi32>
+    } else {
+      %x = arith.addi %a, %a : tensor<3x5xi32>
+      scf.yield %x : tensor<3x5xi32>
+    }
+    %n = tensor.extract %made[%i, %i] : tensor<3x5xi32>
+    scf.yield %q, %n : tensor<3x5xi32>, i32
+  } else {
+    %x = arith.subi %a, %a : tensor<3x5xi32>
+    scf.yield %x, %zero : tensor<3x5xi32>, i32
+  }
+  return %r#0, %r#1 : tensor<3x5xi32>, i32
+}
+
+// A function of memrefs returns its own buffers as they are, whatever lowering allocates beside them.
+// CHECK-LABEL: func.func @returned(
+// CHECK: %[[OWN:.*]] = memref.alloc() : memref<3x5xf32>
+// CHECK-COUNT-3: memref.dealloc
+// CHECK: return %[[OWN]]
+// CHECK-LABEL: func.func @argument(
+// CHECK-SAME: %[[OWN:.*]]: memref<3x5xf32>)
+// CHECK-COUNT-3: memref.dealloc
+// CHECK-NEXT: return %[[OWN]]
+// CHECK-LABEL: func.func @called(
+// CHECK: %[[OWN:.*]] = call @same
+// CHECK-COUNT-3: memref.dealloc
+// CHECK-NEXT: return
+func.func @returned(%a: memref<3x5xf32>) -> memref<3x5xf32> {
+  %own = memref.alloc() : memref<3x5xf32>
+  linalg.softmax dimension(1) ins(%a : memref<3x5xf32>) outs(%own : memref<3x5xf32>)
+  return %own : memref<3x5xf32>
+}
+func.func @argument(%a: memref<3x5xf32>) -> memref<3x5xf32> {
+  linalg.softmax dimension(1) ins(%a : memref<3x5xf32>) outs(%a : memref<3x5xf32>)
+  return %a : memref<3x5xf32>
+}
+func.func @called(%m: memref<4xf32>, %a: memref<3x5xf32>) {
+  %s = call @same(%m) : (memref<4xf32>) -> memref<4xf32>
+  linalg.softmax dimension(1) ins(%a : memref<3x5xf32>) outs(%a : memref<3x5xf32>)
+  return
+}
+
+// With tensors, an allocation of the program that it returns and does not free is the caller's.
+// CHECK-LABEL: func.func @beside_tensors(
+// CHECK: %[[OWN:.*]] = memref.alloc() : memref<3x5xf32>
+// CHECK-NOT: memref.copy
+// CHECK: return %[[OWN]], %
+func.func @beside_tensors(%a: tensor<3x5xf32>) -> (memref<3x5xf32>, tensor<3x5xf32>) {
+  %own = memref.alloc() : memref<3x5xf32>
+  %f = arith.constant 1.0 : f32
+  linalg.fill ins(%f : f32) outs(%own : memref<3x5xf32>)
+  %b = arith.addf %a, %a : tensor<3x5xf32>
+  return %own, %b : memref<3x5xf32>, tensor<3x5xf32>
+}

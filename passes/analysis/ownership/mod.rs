@@ -20,7 +20,9 @@
 //!    If any source is defined inside, the receiver *owns* the value. This is decided from the inside out.
 //! 3. A buffer is handed on if its set has one owner and no lent value, the owner's block hands it on,
 //!    and nothing uses it afterwards; otherwise a copy is handed on. A branch of a conditional in the owner's block does
-//!    the same, and the other branches free the buffer. The caller always owns returned buffers, as upstream has it.
+//!    the same, also of a conditional in such a branch, and the other branches free the buffer. The caller always owns
+//!    returned buffers, as upstream has it: an allocation of the program that it returns and does not free is handed on,
+//!    and a function that frees its buffers itself returns its own as they are.
 //! 4. Other buffers are freed in their block, after the last use of their set. The next allocation of the same type
 //!    takes the buffer over.
 //!
@@ -38,14 +40,15 @@ mod sets;
 use crate::buffers::async_copies::DmaStart;
 pub use flow::{Carried, allocation, carried};
 use flow::{Origin, is_buffer, leaks_address, made};
+use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{BlockRef, ValueLike};
 pub use moves::instead_of_copies;
-use order::{BlockKey, Numbered, block_key};
+use order::{BlockKey, BranchEnds, Numbered, block_key};
 pub use release::{Owner, Release, owners};
 use sets::{Owned, Set, Sets, Use};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Marks an allocation or deallocation as the program's own, which passes leave alone.
 pub const KEEP: &str = "bufferization.manual_deallocation";
@@ -116,29 +119,33 @@ impl<'c> Decided<'c> {
         let handed_on = hand_on(&order, &mut sets)?;
         use_all(&order, &mut sets, &handed_on);
         let mut ends = vec![None; sets.owned.len()];
-        let (mut copied, mut transferred) = (Vec::new(), HashSet::new());
+        let (mut copied, mut branches) = (Vec::new(), HashMap::<usize, BranchEnds>::new());
+        let frees_itself = ir::attribute(function, BY_HAND).is_some();
         for operand in handed_on {
-            let at = order.number(operand.op);
+            let at = (order.number(operand.op), operand.operand);
             let set = sets.of(operand.value);
-            let only = if let ([only], false) = (&set.owned[..], set.lent || set.by_hand) { Some(*only) } else { None };
+            if operand.to.is_empty() && set.owned.is_empty() && (frees_itself || set.is_left_to_caller(at)) {
+                continue;
+            }
+            let only = set.only();
             let home = only.map(|only| sets.owned[only].block);
-            match only.zip(transfer(&order, sets.of(operand.value), (at, operand.operand), home)) {
-                Some((only, end)) => {
-                    ends[only] = Some(end);
-                    transferred.insert((only, order.block(at)));
-                }
-                None => copied.push(operand),
+            let found = only.zip(home.and_then(|home| transfer(&order, sets.of(operand.value), at, home)));
+            let Some((only, conditionals)) = found else {
+                copied.push(operand);
+                continue;
+            };
+            ends[only] = Some(conditionals.last().map_or(End::Elsewhere, |outermost| End::InBranches(*outermost)));
+            if !conditionals.is_empty() {
+                branches.entry(only).or_default().add(&order, at.0, &conditionals);
             }
         }
         let mut freed = Vec::new();
         for (number, end) in ends.iter().enumerate() {
             let Some(End::InBranches(conditional)) = end else { continue };
-            for block in ir::blocks(order.operations[*conditional]) {
-                if !transferred.contains(&(number, block_key(block))) {
-                    let last = sets.of(sets.owned[number].value).last_in(order.range(block));
-                    let last = last.and_then(|last| order.of_block(last.0, block_key(block)));
-                    freed.push((number, block, last));
-                }
+            for block in branches[&number].others(&order, *conditional) {
+                let last = sets.of(sets.owned[number].value).last_in(order.range(block));
+                let last = last.and_then(|last| order.of_block(last.0, block_key(block)));
+                freed.push((number, block, last));
             }
         }
         let end = |(number, known): (usize, Option<End>)| known.unwrap_or_else(|| end(&order, &mut sets, number));
@@ -173,16 +180,20 @@ impl<'c> Decided<'c> {
     }
 }
 
-/// The end of a buffer that its block, or a branch of a conditional there, hands on by a use; `None` if something else
-/// uses it afterwards. `home` is the block that owns it.
-fn transfer(order: &Numbered, set: &Set, at: Use, home: Option<BlockKey>) -> Option<End> {
-    let home = home?;
+/// The conditionals around a use that hands a buffer on from the block `home`, which owns it, or from a branch of
+/// conditionals there; `None` if something else uses the buffer afterwards.
+fn transfer(order: &Numbered, set: &Set, at: Use, home: BlockKey) -> Option<Vec<usize>> {
     if order.block(at.0) == home {
-        return (set.last == Some(at)).then_some(End::Elsewhere);
+        return (set.last == Some(at)).then(Vec::new);
     }
-    let conditional = order.conditional(at.0, home)?;
-    let is_last = set.last?.0 <= order.end(conditional) && set.last_in(at.0..=at.0) == Some(at);
-    is_last.then_some(End::InBranches(conditional))
+    let conditionals = order.conditionals(at.0, home)?;
+    let (outermost, inner) = conditionals.split_last()?;
+    let is_used_after = |inside: &usize| {
+        let end = order.number(order.terminator(order.block(*inside)));
+        set.last_in(order.end(*inside) + 1..=end).is_some()
+    };
+    let is_last = set.last?.0 <= order.end(*outermost) && set.last_in(at.0..=at.0) == Some(at);
+    (is_last && !inner.iter().any(is_used_after)).then_some(conditionals)
 }
 
 /// The place where a buffer that is not handed on is freed.
@@ -202,15 +213,19 @@ fn end<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, number: usize) -> End {
 
 /// Records definitions and views; `None` if an operation is unknown.
 fn define<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<()> {
+    // A function that frees its buffers itself also owns what its calls return.
+    let frees_itself = ir::attribute(order.operations[0], BY_HAND).is_some();
+    let is_ours = |op: &Op| ir::attribute(*op, KEEP).is_none() && (!frees_itself || ir::name(*op) == "memref.alloc");
     let entry = ir::blocks(order.operations[0]).into_iter().flat_map(ir::arguments);
     entry.filter(|v| is_buffer(*v)).for_each(|argument| sets.of(argument).lent = true);
     for (at, op) in order.operations.iter().enumerate() {
         for result in ir::results(*op).into_iter().filter(|v| is_buffer(*v)) {
             match made(*op)? {
-                Origin::New if ir::attribute(*op, KEEP).is_none() => {
+                Origin::New if is_ours(op) => {
                     sets.own(Owned { value: result, block: order.block(at), at });
                 }
-                Origin::New | Origin::Lent => sets.of(result).lent = true,
+                Origin::New => sets.of(result).kept = true,
+                Origin::Lent => sets.of(result).lent = true,
                 Origin::Carried => {}
                 Origin::Shown => {
                     ir::operands(*op).into_iter().filter(|v| is_buffer(*v)).for_each(|v| sets.join(v, result))

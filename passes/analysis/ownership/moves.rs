@@ -42,7 +42,7 @@ fn found<'c>(function: Op<'c>) -> Option<Vec<(Op<'c>, Val<'c>, Val<'c>)>> {
             && order.block(order.number(allocation)) == order.block(at)
             && ir::uses(target).into_iter().all(|(user, _)| order.number(user) >= at);
         let set = sets.of(source);
-        let only = if let ([only], false) = (&set.owned[..], set.lent || set.by_hand) { Some(*only) } else { None };
+        let only = set.only();
         let is_last = set.last == Some((at, READ_OR_WRITTEN));
         let is_owned = only.is_some_and(|only| {
             ir::key(sets.owned[only].value) == ir::key(source) && sets.owned[only].block == order.block(at)

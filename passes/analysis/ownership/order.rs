@@ -83,13 +83,23 @@ impl<'c> Numbered<'c> {
         self.number(ir::operations(block)[0])..=self.number(self.terminators[&block_key(block)])
     }
 
-    /// The conditional in `block` of which a branch has the operation of this number. One of its branches always runs.
-    pub fn conditional(&self, number: usize, block: BlockKey) -> Option<usize> {
-        let around = self.parents[number];
-        let op = self.operations[around];
-        let is_conditional = matches!(ir::name(op), "scf.if" | "scf.index_switch");
-        let has_all = op.regions().all(|region| region.first_block().is_some());
-        (is_conditional && has_all && self.blocks[around] == block).then_some(around)
+    /// The conditionals around the operation of this number, innermost first: each is in a branch of the next one, and
+    /// the last in `block`; `None` if other operations are between. One of the branches of each always runs.
+    pub fn conditionals(&self, number: usize, block: BlockKey) -> Option<Vec<usize>> {
+        let mut all = Vec::new();
+        let mut around = self.parents[number];
+        loop {
+            let op = self.operations[around];
+            let is_conditional = matches!(ir::name(op), "scf.if" | "scf.index_switch");
+            if !is_conditional || op.regions().any(|region| region.first_block().is_none()) {
+                return None;
+            }
+            all.push(around);
+            if self.blocks[around] == block {
+                return Some(all);
+            }
+            around = self.parents[around];
+        }
     }
 
     /// Whether the operation numbered `number` is inside that numbered `around`.
@@ -105,5 +115,35 @@ impl<'c> Numbered<'c> {
     /// The operation of a block that is or contains the one of this number.
     pub fn of_block(&self, number: usize, block: BlockKey) -> Option<usize> {
         self.outwards(number).find(|n| self.blocks[*n] == block)
+    }
+}
+
+/// The branches of conditionals in which a buffer ends: at an operation of the branch, or in the branches of this
+/// conditional in it.
+#[derive(Default)]
+pub struct BranchEnds(HashMap<BlockKey, Option<usize>>);
+
+impl BranchEnds {
+    /// Adds an end at the operation of this number inside these conditionals, innermost first. False if the buffer has
+    /// another end in one of the branches.
+    pub fn add(&mut self, order: &Numbered, at: usize, conditionals: &[usize]) -> bool {
+        let (_, inner) = conditionals.split_last().expect("an end in a branch");
+        let is_first = self.0.insert(order.block(at), None).is_none();
+        let mut through = inner.iter().map(|inside| (order.block(*inside), Some(*inside)));
+        is_first && through.all(|(block, inside)| *self.0.entry(block).or_insert(inside) == inside)
+    }
+
+    /// The branches in which the buffer has no end, of a conditional and of those inside it.
+    pub fn others<'c>(&self, order: &Numbered<'c>, conditional: usize) -> Vec<BlockRef<'c, 'c>> {
+        let (mut others, mut open) = (Vec::new(), vec![conditional]);
+        while let Some(conditional) = open.pop() {
+            for block in ir::blocks(order.operations[conditional]) {
+                match self.0.get(&block_key(block)) {
+                    Some(inside) => open.extend(inside),
+                    None => others.push(block),
+                }
+            }
+        }
+        others
     }
 }

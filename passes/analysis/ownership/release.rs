@@ -1,6 +1,6 @@
 //! The end of each buffer that a function's blocks own, read from a function that already frees its buffers.
 
-use crate::analysis::ownership::order::{BlockKey, Numbered, block_key};
+use crate::analysis::ownership::order::{BranchEnds, Numbered};
 use crate::analysis::ownership::sets::{Owned, Sets};
 use crate::analysis::ownership::{define, hand_on};
 use layout_ir::{self as ir, Op, Val};
@@ -44,9 +44,7 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
     let mut releases: Vec<Vec<Release>> = sets.owned.iter().map(|_| Vec::new()).collect();
     for operand in handed_on {
         let to: Vec<usize> = operand.to.iter().map(|v| numbers[&ir::key(*v)]).collect();
-        let set = sets.of(operand.value);
-        let only = if let ([only], false) = (&set.owned[..], set.lent) { Some(*only) } else { None };
-        let known = only.filter(|only| is_released_by(&order, &sets.owned[*only], operand.op));
+        let known = sets.of(operand.value).only().filter(|only| is_released_by(&order, &sets.owned[*only], operand.op));
         match known {
             Some(only) => releases[only].push(Release::Transferred { op: operand.op, operand: operand.operand, to }),
             // The receiver does not know what it gets.
@@ -78,25 +76,27 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
     Some(owners.map(|(owned, releases)| Owner { value: owned.value, releases }).collect())
 }
 
-/// Whether an operation is in the block that owns a buffer, or in a branch of a conditional there.
+/// Whether an operation is in the block that owns a buffer, or in a branch of conditionals there.
 fn is_released_by(order: &Numbered, owned: &Owned, op: Op) -> bool {
     let at = order.number(op);
-    order.block(at) == owned.block || order.conditional(at, owned.block).is_some()
+    order.block(at) == owned.block || order.conditionals(at, owned.block).is_some()
 }
 
-/// Whether a buffer has one release, in its block, or one in each branch of a conditional.
+/// Whether a buffer has one release, in its block, or one in each branch of a conditional or of those in the branch.
 fn is_complete(order: &Numbered, owned: &Owned, releases: &[Release]) -> bool {
     let at: Option<Vec<usize>> = releases.iter().map(|release| Some(order.number(release.op()?))).collect();
     let Some(at) = at else { return false };
-    let mut blocks: Vec<BlockKey> = at.iter().map(|at| order.block(*at)).collect();
-    let conditional = at.first().and_then(|at| order.conditional(*at, owned.block));
-    let mut expected = match conditional {
-        Some(conditional) => ir::blocks(order.operations[conditional]).into_iter().map(block_key).collect(),
-        None => vec![owned.block],
-    };
-    blocks.sort_unstable();
-    expected.sort_unstable();
-    blocks == expected
+    if let [only] = at[..]
+        && order.block(only) == owned.block
+    {
+        return true;
+    }
+    let around: Option<Vec<_>> = at.iter().map(|at| order.conditionals(*at, owned.block)).collect();
+    let Some(around) = around else { return false };
+    let Some(outermost) = around.first().and_then(|around| around.last()) else { return false };
+    let mut ends = BranchEnds::default();
+    at.iter().zip(&around).all(|(at, around)| around.last() == Some(outermost) && ends.add(order, *at, around))
+        && ends.others(order, *outermost).is_empty()
 }
 
 /// Marks as unknown each owner that receives a buffer from an owner without a known release.

@@ -27,6 +27,8 @@ pub struct Set {
     pub owned: Vec<usize>,
     /// Whether one of them may be a buffer that no block owns, such as an argument.
     pub lent: bool,
+    /// Whether one of them may be an allocation of the program itself.
+    pub kept: bool,
     /// Their uses, and the last of them.
     pub uses: Vec<Use>,
     pub last: Option<Use>,
@@ -35,6 +37,19 @@ pub struct Set {
 }
 
 impl Set {
+    /// The owned value if all are its buffer, and the program does not free it.
+    pub fn only(&self) -> Option<usize> {
+        match self.owned[..] {
+            [only] if !self.lent && !self.kept && !self.by_hand => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether a use hands an allocation of the program itself to the caller: nothing frees it or returns it again.
+    pub fn is_left_to_caller(&self, at: Use) -> bool {
+        self.kept && !self.lent && !self.by_hand && self.last == Some(at)
+    }
+
     /// The last use in a range of operations.
     pub fn last_in(&self, operations: RangeInclusive<usize>) -> Option<Use> {
         self.uses.iter().copied().filter(|at| operations.contains(&at.0)).max()
@@ -82,6 +97,7 @@ impl<'c> Sets<'c> {
         set.uses.extend(gone.uses);
         set.last = set.last.max(gone.last);
         set.lent |= gone.lent;
+        set.kept |= gone.kept;
         set.by_hand |= gone.by_hand;
     }
 
