@@ -76,8 +76,10 @@ enum Fate {
     Caught,
     /// An error, but no numbers were found that differ.
     CaughtButSame,
-    /// Not proved.
+    /// Not proved, and numbers are the same, or did not run.
     Open,
+    /// Not proved, and numbers differ.
+    OpenButDifferent,
     /// Proved equivalent, and numbers are the same.
     ProvedAndSame,
     /// Proved equivalent, but does not compile.
@@ -115,7 +117,7 @@ fn faults_are_seen(seed: u64, faults: u64) -> Result<(), Failed> {
         found += 1;
         *counts.entry(result).or_default().entry(kind).or_default() += 1;
         let bad = matches!(result, Fate::ProvedButDifferent | Fate::ConfirmedButDifferent | Fate::Panic);
-        if bad || matches!(result, Fate::CaughtButSame | Fate::ProvedAndNotRun) {
+        if bad || matches!(result, Fate::CaughtButSame | Fate::ProvedAndNotRun | Fate::OpenButDifferent) {
             keep(program, case, &text, &format!("{result:?}-{seed}-{number}"), &format!("{kind}: {said}"));
         }
         if bad {
@@ -209,7 +211,10 @@ fn one(
         return Some((kind, text, result, error.clone()));
     }
     if let Some(open) = open.first() {
-        return Some((kind, text, Fate::Open, open.clone()));
+        return Some(match run(2).and_then(|left| differs(case, &left)) {
+            Some(how) => (kind, text, Fate::OpenButDifferent, format!("{open}; {how}")),
+            None => (kind, text, Fate::Open, open.clone()),
+        });
     }
     let (mut result, mut said) = judged();
     if result == Fate::ProvedButDifferent {
