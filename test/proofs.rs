@@ -10,6 +10,8 @@ mod core;
 mod lies;
 #[path = "proofs/outside.rs"]
 mod outside;
+#[path = "proofs/pairs.rs"]
+mod pairs;
 #[path = "proofs/places.rs"]
 mod places;
 #[path = "proofs/promises.rs"]
@@ -35,6 +37,7 @@ const NONE: Limits = Limits {
     approximate: false,
     interfaces: false,
     arenas: false,
+    spaces: false,
     obligations: false,
     confirm: false,
 };

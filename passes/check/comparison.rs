@@ -44,6 +44,7 @@ pub(crate) fn run<'c>(
             approximate: allows("approximate"),
             interfaces: passes.iter().any(|pass| pass.contains("entry=machine") || pass.contains("entry=free")),
             arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
+            spaces: passes.iter().any(|pass| pass.starts_with("layout-strip-memory-spaces")),
             obligations: option(options, "smt").is_some(),
             confirm: flag(options, "confirm", false),
         })

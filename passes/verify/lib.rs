@@ -51,6 +51,8 @@ pub struct Limits {
     pub interfaces: bool,
     /// Whether public functions may take the memory for their buffers as their last arguments.
     pub arenas: bool,
+    /// Whether memory spaces may be taken away.
+    pub spaces: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
     /// Whether the core confirms what is shown.
@@ -203,7 +205,7 @@ impl<'c> Source<'c> {
             let form = form.filter(|after| after.body.is_some());
             let form = form.map(|function| Form { program: &last, function, is_last: true, takes_arenas });
             let wrong = match form {
-                Some(form) => interface::check(source, &form).err(),
+                Some(form) => interface::check(source, &form, self.limits.spaces).err(),
                 None if source.public => Some(outside::gone(&last, &name)),
                 None => None,
             };

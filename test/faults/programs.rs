@@ -157,6 +157,7 @@ impl Program {
             approximate: options.contains("approximate"),
             interfaces: false,
             arenas: false,
+            spaces: false,
             obligations: false,
             confirm: false,
         };

@@ -439,8 +439,6 @@ fn what_is_not_known_is_refused() {
             assert!(confirmed(&text, &text, [false; 2]).is_err(), "confirmed:\n{text}");
         }
     };
-    let scaled = "%r = arith.scaling_extf %y, %x : f4E2M1FN, f8E8M0FNU to f32\nreturn %r : f32";
-    refused("func.func @f(%x: f8E8M0FNU, %y: f4E2M1FN) -> f32 {\nBODY\n}", &[scaled]);
     refused("func.func @f(%x: memref<2xf32>) {\nBODY\n}", &["ub.unreachable"]);
     let to = "to offset: [0], sizes: [16], strides: [1] : memref<4x4xf32, #layout.tiled<{0,1}>> to memref<16xf32>";
     let cast = format!("%y = memref.reinterpret_cast %x {to}");
@@ -451,6 +449,22 @@ fn what_is_not_known_is_refused() {
          func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {\nBODY\nreturn %r : tensor<4xi32>\n}",
         &[load, &format!("ml_program.global_store @g = %x : tensor<4xi32>\n{load}")],
     );
+}
+
+/// The type of each operand says what an operation computes.
+#[test]
+fn operands_have_their_types() {
+    let with = |of: &str| {
+        format!(
+            "func.func @f(%x: f8E8M0FNU, %y: i8) -> f32 {{
+               %a = arith.bitcast %y : i8 to {of}
+               %r = arith.scaling_extf %a, %x : {of}, f8E8M0FNU to f32
+               return %r : f32
+             }}"
+        )
+    };
+    assert_eq!(confirmed(&with("f8E4M3FN"), &with("f8E4M3FN"), [false; 2]), Ok(()));
+    assert!(confirmed(&with("f8E4M3FN"), &with("f8E5M2"), [false; 2]).is_err());
 }
 
 /// A discardable attribute is not an inherent one.

@@ -229,7 +229,7 @@ fn results_have_the_places_of_the_machine() {
     for (layout, sizes, is_right) in [
         (narrow, "2x4x2xf32", true),
         (narrow, "4x2x2xf32", false),
-        (narrow, "2x4x2x1xf32", true),
+        (narrow, "2x4x2x1xf32", false),
         (narrow, "2x5x2xf32", false),
         (layout, "2x4x2xf32", false),
         (layout, "2x4x2xf32, strided<[20, 5, 4]>", true),
@@ -367,6 +367,6 @@ fn packed_elements_are_no_elements_of_memory() {
         )
     };
     let found = |place: &str| compared(&text(place).0, text(place).1, NONE);
-    assert_eq!(found("8"), Vec::<String>::new());
-    assert!(!found("4").is_empty());
+    assert_eq!(found("0"), Vec::<String>::new());
+    ["4", "8"].iter().for_each(|place| assert!(!found(place).is_empty()));
 }

@@ -71,18 +71,21 @@ fn results_lie_where_their_types_say() {
     }
 }
 
-/// An element of one bit takes a byte of memory, with or without a layout.
+/// An element of one bit takes a byte of memory, which is an `i8` where the layout says how many bits it takes.
 #[test]
 fn booleans_have_bytes() {
-    let (packed, plain) = ("tensor<3x5xi1, #layout.tiled<{1,0:E(8)}>>", "memref<3x5xi1>");
-    let before = format!("return %x : {packed}");
-    let signatures = [packed, plain].map(|of| format!("(%x: {of}) -> {of}"));
-    let copied = format!(
-        "%a = memref.alloc() : {plain}
-         memref.copy %x, %a : {plain} to {plain}
-         return %a : {plain}"
-    );
-    same((&signatures[0], &before), (&signatures[1], &copied));
+    let signature = |of: &str| format!("(%x: {of}) -> {of}");
+    let tensor = |layout: &str| format!("tensor<3x5xi1, #layout.tiled<{{1,0{layout}}}>>");
+    let copied = |of: &str| format!("%a = memref.alloc() : {of}\nmemref.copy %x, %a : {of} to {of}\nreturn %a : {of}");
+    for (layout, of, is_right) in [("", "i1", true), (":E(8)", "i8", true), ("", "i8", false), (":E(8)", "i1", false)] {
+        let (before, after) = (tensor(layout), format!("memref<3x5x{of}>"));
+        let [was, is] = [signature(&before), signature(&after)];
+        let [before, after] = [format!("return %x : {before}"), copied(&after)];
+        match is_right {
+            true => same((&was, &before), (&is, &after)),
+            false => not_same((&was, &before), (&is, &after), "of another type than before"),
+        }
+    }
 }
 
 /// A copy of a 3x5 array into a buffer of `buffer` elements, in tiles of 2x2; the last element has number 20.
@@ -200,13 +203,19 @@ fn results_are_apart() {
         format!("{}\n{}\nreturn %{a}, %{b} : memref<4xi32>, memref<4xi32>", sum("a"), sum("b"))
     };
     same((tensors, apart), (signature, &sums(["a", "b"])));
-    same((tensors, twice), (signature, "return %x, %x : memref<4xi32>, memref<4xi32>"));
+    // A tensor that comes in belongs to the caller.
+    not_same(
+        (tensors, twice),
+        (signature, "return %x, %x : memref<4xi32>, memref<4xi32>"),
+        "in the buffer of argument 0",
+    );
+    let copied = "%a = memref.alloc() : memref<4xi32>
+                  memref.copy %x, %a : memref<4xi32> to memref<4xi32>";
+    same((tensors, twice), (signature, &format!("{copied}\nreturn %a, %a : memref<4xi32>, memref<4xi32>")));
     not_same((tensors, apart), (signature, &sums(["a", "a"])), "are in one buffer, and were not");
     // A result in the caller's memory stays in that memory.
     let one = "(%x: memref<4xi32>) -> memref<4xi32>";
-    let copied = "%a = memref.alloc() : memref<4xi32>
-                  memref.copy %x, %a : memref<4xi32> to memref<4xi32>
-                  return %a : memref<4xi32>";
+    let copied = &format!("{copied}\nreturn %a : memref<4xi32>");
     let itself = "return %x : memref<4xi32>";
     same((one, itself), (one, itself));
     not_same((one, itself), (one, copied), "are in two buffers, and were not");

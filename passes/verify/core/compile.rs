@@ -78,15 +78,9 @@ impl Compiler<'_> {
 
     /// Numbers of the text, with slots for those of them that the program computes.
     pub fn mixed(numbers: &[i64], slots: &[usize]) -> Index {
-        let mut next = 0;
-        let mut one = |n: &i64| {
-            if *n != DYNAMIC {
-                return Expr::Number(*n);
-            }
-            next += 1;
-            Expr::Operand(next - 1)
-        };
-        Index { map: numbers.iter().map(&mut one).collect(), slots: slots.to_vec() }
+        let mut next = (0..).map(Expr::Operand);
+        let one = |n: &i64| if *n == DYNAMIC { next.next() } else { Some(Expr::Number(*n)) };
+        Index { map: numbers.iter().filter_map(one).collect(), slots: slots.to_vec() }
     }
 
     pub fn slots(slots: &[usize]) -> Index {
@@ -189,10 +183,7 @@ impl Compiler<'_> {
             }
             "func.call" => {
                 let callee = mlir::text(op, "callee")?;
-                Box::new(move |m| {
-                    let values = m.call(&callee, m.values(&operands))?;
-                    m.assign(&results, values)
-                })
+                Box::new(move |m| m.call(&callee, m.values(&operands)).and_then(|values| m.assign(&results, values)))
             }
             _ => return None,
         })

@@ -62,9 +62,9 @@ impl Compiler<'_> {
                 None => attributes += &format!("{name} = {value}; "),
             }
         }
-        // Their first operand has a type of its own.
-        (!name.starts_with("arith.scaling_")).then_some(())?;
         let of = [&from.last()?.element, &to.element];
+        let others = from.iter().filter(|other| other.element != *of[0]);
+        attributes.extend(others.map(|other| format!("{} ", other.element.text)));
         let mut operation = terms::operation(name, &attributes, of, set, self.allowed);
         if name == "math.fma" && self.allowed & CONTRACT != 0 {
             let [product, sum] = ["arith.mulf", "arith.addf"].map(|name| {

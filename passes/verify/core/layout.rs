@@ -69,17 +69,19 @@ impl Layout {
     }
 
     /// Whether a memref of these sizes and strides is one of the parts, in the order of memory or in that of the dimensions.
-    /// What has one element may be anywhere.
+    /// What has one element has any stride.
     pub fn is_of_parts(&self, sizes: &[i64], memref: &[i64], strides: &[i64]) -> bool {
         let Some(parts) = self.parts(sizes, &vec![0; sizes.len()]) else { return false };
-        let mut stride = 1i64;
-        let mut all: Vec<(isize, (i64, i64))> = vec![];
-        for (d, n, _) in parts.into_iter().rev() {
-            all.insert(0, (d, (n, stride)));
-            stride = stride.saturating_mul(n.max(1));
+        let of = |n: i64, stride: i64| (n, if n == 1 { 0 } else { stride });
+        let (mut stride, mut all) = (1i64, Vec::<(isize, (i64, i64))>::new());
+        for (d, n, _) in parts.iter().rev() {
+            // One element is left out, but for the last part of a dimension that has no other.
+            let is_kept =
+                *d >= 0 && all.iter().all(|part| part.0 != *d) && parts.iter().all(|part| part.0 != *d || part.1 == 1);
+            (*n != 1 || is_kept).then(|| all.insert(0, (*d, of(*n, stride))));
+            stride = stride.saturating_mul((*n).max(1));
         }
-        all.retain(|part| part.1.0 != 1);
-        let found: Vec<_> = memref.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+        let found: Vec<_> = memref.iter().zip(strides).map(|(n, stride)| of(*n, *stride)).collect();
         let is = |all: &[(isize, (i64, i64))]| all.iter().map(|part| part.1).eq(found.iter().copied());
         let in_memory = is(&all);
         all.sort_by_key(|part| part.0);

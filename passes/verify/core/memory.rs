@@ -85,6 +85,9 @@ impl Compiler<'_> {
                 (1, operands.len().checked_sub(2)?, &from[0])
             }
         };
+        // Lanes of fewer bits share bytes of memory, and elements do not.
+        let is_whole = vector.element.bits >= 8 && vector.element.bits.is_power_of_two();
+        (is_whole || from[at].kind == 't' || vector.sizes.iter().all(|n| *n == 1)).then_some(())?;
         let slots = &operands[at + 1..at + 1 + count];
         let base = Self::map(op, "map", slots.to_vec()).unwrap_or_else(|| Self::slots(slots));
         let skip = from[at].sizes.len().checked_sub(vector.sizes.len());

@@ -97,8 +97,8 @@ impl AddressMap {
             return places.is_shape(sizes, strides);
         }
         let AddressMap::Tiled(tiling) = self else { return false };
-        tiling.layout.parts(&tiling.sizes).and_then(|parts| layouts::are_parts(&tiling.layout, parts, sizes, strides))
-            == Some(true)
+        let parts = tiling.layout.lowered(&tiling.sizes);
+        parts.and_then(|parts| layouts::are_parts(&tiling.layout, parts, (sizes, strides), true)) == Some(true)
     }
 
     /// How many copies there are of each element, and how far they are apart; those of several entries multiply.

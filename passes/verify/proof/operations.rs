@@ -213,8 +213,13 @@ impl Flatten<'_> {
         let view = self.view_of(access.buffer)?;
         let index = self.exprs(&access.map, &access.operands)?;
         let address = view.layout.address(&index);
+        let is_packed = match self.type_of(access.buffer) {
+            Type::Shaped { kind: Kind::MemRef, element, .. } => element.pitch() != element.bits,
+            _ => false,
+        };
         let (stride, lanes) = match &access.lanes[..] {
             [] => (0, 1),
+            [lane] if is_packed && lane.size > 1 => return Err("a vector whose lanes share bytes".to_owned()),
             [lane] => match (&view.layout, lane.dim) {
                 _ if !lane.in_bounds => return Err("lanes that may be out of bounds".to_owned()),
                 (AddressMap::Strided(_, strides), Some(dim)) => (strides[dim], lane.size),

@@ -5,7 +5,7 @@
 //! them, and then sizes `t` with `e mod t`. At the end the index is counted in row-major order. `*` merges a dimension into
 //! the next one first. Element (2, 3) of 3x5 in `{1,0:T(2,2)}`: sizes `[2, 3, 2, 2]`, index `[1, 1, 0, 1]`, offset 17.
 
-use crate::reader::model::{Place, Type};
+use crate::reader::model::{Element, Place, Type};
 use crate::reader::places;
 use std::cmp::Reverse;
 
@@ -43,25 +43,37 @@ pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64])
         && are_strides(sizes, strides, &mut along.into_iter())
 }
 
-/// Whether memory of these sizes and strides is parts of dimensions, in the order of memory or in that of the dimensions; none
-/// beyond 64 bits. A dimension of one element may be anywhere. Parts of merged dimensions belong to several, so where a layout
-/// merges any, they may be in every order.
-pub fn are_parts(layout: &Layout, parts: Vec<TilePart>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
-    let mut found: Vec<(i64, i64)> =
-        sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+/// Whether memory of these sizes and strides is the parts of [`Layout::lowered`], in the order of memory or in that of the
+/// dimensions; none beyond 64 bits. A part of one element has any stride; where sizes are known at run time alone, it may be left
+/// out. Parts of merged dimensions belong to several, so where a layout merges any, they may be in every order.
+pub fn are_parts(
+    layout: &Layout,
+    parts: Vec<TilePart>,
+    (sizes, strides): (&[i64], &[i64]),
+    is_static: bool,
+) -> Option<bool> {
+    let merges = layout.tiles.iter().flatten().any(Option::is_none);
+    let has_place = |n: i64| n != 1 || is_static && !merges;
+    let of = |n: i64, stride: i64| (n, if n == 1 { 0 } else { stride });
+    let found = sizes.iter().zip(strides).filter(|(n, _)| has_place(**n));
+    let mut found: Vec<(i64, i64)> = found.map(|(n, stride)| of(*n, *stride)).collect();
     let own = row_major(&parts.iter().map(|part| part.size).collect::<Vec<_>>())?;
-    let mut parts: Vec<(TilePart, i64)> = parts.into_iter().zip(own).filter(|(part, _)| part.size != 1).collect();
-    let shape = |parts: &[(TilePart, i64)]| parts.iter().map(|(part, stride)| (part.size, *stride)).collect::<Vec<_>>();
+    let ones = |all: &mut dyn Iterator<Item = i64>| all.filter(|n| *n == 1).count();
+    let more = ones(&mut sizes.iter().copied()) > ones(&mut parts.iter().map(|part| part.size));
+    let placed = parts.into_iter().zip(own).filter(|(part, _)| has_place(part.size));
+    let mut parts: Vec<(TilePart, i64)> = placed.collect();
+    let shape =
+        |parts: &[(TilePart, i64)]| parts.iter().map(|(part, stride)| of(part.size, *stride)).collect::<Vec<_>>();
     let in_memory = shape(&parts);
     parts.sort_by_key(|(part, _)| part.significance());
     let by_dimension = shape(&parts);
-    if !layout.tiles.iter().flatten().any(Option::is_none) {
+    if !merges {
         return Some(found == in_memory || found == by_dimension);
     }
     let mut parts = in_memory;
     parts.sort_unstable();
     found.sort_unstable();
-    Some(parts == found)
+    Some(parts == found && !(is_static && more))
 }
 
 /// A part of a dimension that tiles cut.
@@ -221,6 +233,26 @@ impl Layout {
     /// The parts that a shape is cut into, in the order of memory.
     pub fn parts(&self, sizes: &[i64]) -> Option<Vec<TilePart>> {
         Some(self.expanded(sizes, &vec![0; sizes.len()])?.into_iter().map(|(part, _)| part).collect())
+    }
+
+    /// The parts that are dimensions of lowered memory, in its order: those of one element are left out, but for the last one of a
+    /// dimension without others.
+    pub fn lowered(&self, sizes: &[i64]) -> Option<Vec<TilePart>> {
+        let all = self.parts(sizes)?;
+        let is_last = |k: usize| all[k].dim >= 0 && all[k + 1..].iter().all(|part| part.dim != all[k].dim);
+        let is_long = |dim: isize| all.iter().any(|part| part.dim == dim && part.size != 1);
+        let is_kept = |k: &usize| all[*k].size != 1 || is_last(*k) && !is_long(all[*k].dim);
+        Some((0..all.len()).filter(is_kept).map(|k| all[k]).collect())
+    }
+
+    /// The type of the elements of lowered memory: that of the layout's elements, or the integer in which these are packed.
+    pub fn unit(&self, element: &Element) -> String {
+        match self.bits {
+            None | Some(0) => element.text.clone(),
+            Some(bits) if bits == element.bits && bits == element.pitch() => element.text.clone(),
+            Some(bits @ (16 | 32 | 64)) => format!("i{bits}"),
+            Some(_) => "i8".to_owned(),
+        }
     }
 
     /// The number of elements with padding.

@@ -28,16 +28,16 @@ pub fn ends_block(name: &str) -> bool {
     known.contains(&name) || name.ends_with(".yield")
 }
 
-/// An attribute of an operation.
+/// An attribute that the operation's definition has: anyone may add others, which say nothing of what it does.
 pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
-    op.attribute(name).ok()
-}
-
-/// Whether an attribute of this name is one that the operation's definition has.
-pub fn is_inherent(op: Op, name: &str) -> bool {
-    let name = sys::MlirStringRef { data: name.as_ptr().cast(), length: name.len() };
-    // SAFETY: the operation is alive, and the name outlives the call.
-    unsafe { sys::mlirOperationHasInherentAttributeByName(op.to_raw(), name) }
+    let name = melior::StringRef::new(name).to_raw();
+    // SAFETY: the operation is alive, and the name outlives the calls; an attribute that is not there is null. Of an operation
+    // whose definition has none, the first reader gives what the second one does.
+    unsafe {
+        let other = Attribute::from_option_raw(sys::mlirOperationGetDiscardableAttributeByName(op.to_raw(), name));
+        let own = Attribute::from_option_raw(sys::mlirOperationGetInherentAttributeByName(op.to_raw(), name));
+        own.filter(|_| other.is_none())
+    }
 }
 
 /// The integer of an integer attribute.
@@ -84,6 +84,21 @@ pub fn entry<'c>(attribute: Attribute<'c>, name: &str) -> Option<Attribute<'c>> 
     unsafe {
         let found = sys::mlirAttributeIsADictionary(raw).then(|| sys::mlirDictionaryAttrGetElementByName(raw, name))?;
         (!found.ptr.is_null()).then(|| Attribute::from_raw(found))
+    }
+}
+
+/// The entries of a dictionary attribute, each as `name = value`.
+pub fn entries(attribute: Attribute) -> Vec<String> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and a dictionary; entries are read below their count, and names live as the context.
+    unsafe {
+        let count = sys::mlirAttributeIsADictionary(raw).then(|| sys::mlirDictionaryAttrGetNumElements(raw));
+        let entry = |k| {
+            let named = sys::mlirDictionaryAttrGetElement(raw, k);
+            let name = melior::StringRef::from_raw(sys::mlirIdentifierStr(named.name));
+            format!("{} = {}", name.as_str().unwrap_or_default(), Attribute::from_raw(named.attribute))
+        };
+        (0..count.unwrap_or(0)).map(entry).collect()
     }
 }
 
@@ -246,19 +261,21 @@ fn shaped(from: MlirType) -> Option<Type> {
         let rank = sys::mlirShapedTypeGetRank(raw) as usize;
         let size = |d| Some(sys::mlirShapedTypeGetDimSize(raw, d as isize)).filter(|n| *n != DYNAMIC);
         let sizes = (0..rank).map(size).collect();
+        let space = match kind {
+            Kind::Vector => None,
+            Kind::Tensor => Attribute::from_option_raw(sys::mlirRankedTensorTypeGetEncoding(raw)),
+            Kind::MemRef => Attribute::from_option_raw(sys::mlirMemRefTypeGetMemorySpace(raw)),
+        };
+        // An encoding that is no layout is dropped, or becomes a memory space.
+        let is_layout = if kind == Kind::Tensor { LAYOUT } else { PENDING };
+        let (pending, space) = match space.map(|space| space.to_string()) {
+            Some(text) if text.starts_with(is_layout) => (Some(pending(&text)), None),
+            space => (None, space),
+        };
         let place = match kind {
-            Kind::Vector => Place::RowMajor(None),
-            Kind::Tensor => Place::RowMajor(
-                Attribute::from_option_raw(sys::mlirRankedTensorTypeGetEncoding(raw))
-                    .map(|layout| pending(&layout.to_string()))
-                    // Any other encoding is dropped, or becomes a memory space.
-                    .filter(|layout| layout.starts_with(LAYOUT)),
-            ),
+            Kind::Vector | Kind::Tensor => Place::RowMajor(pending),
             Kind::MemRef => {
                 let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw)).to_string();
-                let space = Attribute::from_option_raw(sys::mlirMemRefTypeGetMemorySpace(raw));
-                let space = space.map(|space| space.to_string()).filter(|space| space.starts_with(PENDING));
-                let pending = space.map(|space| pending(&space));
                 let (mut strides, mut offset) = (vec![0; rank], 0);
                 if layout.starts_with(LAYOUT) {
                     Place::Layout(layout)
@@ -274,7 +291,7 @@ fn shaped(from: MlirType) -> Option<Type> {
                 }
             }
         };
-        Some(Type::Shaped { kind, element, sizes, place })
+        Some(Type::Shaped { kind, element, sizes, place, space })
     }
 }
 
@@ -340,7 +357,7 @@ pub fn operations<'c>(block: BlockRef<'c, 'c>) -> Vec<Op<'c>> {
 /// The axes that TensorLayouts of a module run over: those of the machine that it names, else as far as its layouts reach, in the
 /// order in which they appear.
 pub fn axes(module: Op) -> Axes {
-    let machine = attribute(module, "layout.machine").map(|machine| machine.to_string());
+    let machine = module.attribute("layout.machine").ok().map(|machine| machine.to_string());
     if let Some(text) = machine.as_ref().and_then(|text| Some(text.split_once("axes: (")?.1.split_once(')')?.0)) {
         // `4x2_L2B` are four groups of two.
         let places = |n: &str| n.split('x').try_fold(1_i64, |all, n| all.checked_mul(n.parse().ok()?));

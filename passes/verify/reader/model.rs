@@ -68,6 +68,8 @@ pub struct Function {
     pub padding: Vec<Option<u64>>,
     /// The functions that it calls, and all symbols that operations name which are not modelled.
     pub names: BTreeSet<String>,
+    /// The attributes of the LLVM dialect: of each argument, of each result, and of the function.
+    pub attributes: [Vec<BTreeSet<String>>; 3],
 }
 
 /// The blocks of a region; the first is the one that is entered.
@@ -454,11 +456,11 @@ impl Expr {
 pub struct Operator {
     /// The operation, such as `arith.cmpf`.
     pub name: String,
-    /// Its attributes as text, without flags.
+    /// Its attributes as text, without flags, and the types of operands that are not of the type `from`.
     pub attributes: String,
     /// What it may assume and do: bits of `flags`.
     pub flags: u32,
-    /// The element of the operands.
+    /// The element of the last operand.
     pub from: Element,
     /// The element of the result.
     pub to: Element,
@@ -473,6 +475,13 @@ pub struct Element {
     pub bits: u32,
     /// Whether it is an integer, or an index.
     pub integer: bool,
+}
+
+impl Element {
+    /// How many bits apart elements are in memory: whole bytes, of which there are 1, 2, 4 or a multiple of these.
+    pub fn pitch(&self) -> u32 {
+        self.bits.div_ceil(8).next_power_of_two() * 8
+    }
 }
 
 /// A type.
@@ -490,6 +499,8 @@ pub enum Type {
         sizes: Vec<Option<i64>>,
         /// Where the elements are.
         place: Place,
+        /// The memory space of a memref, or the encoding of a tensor that is no layout of this project.
+        space: Option<String>,
     },
     /// Any other type.
     Other(String),

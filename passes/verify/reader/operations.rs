@@ -14,7 +14,7 @@ use crate::reader::prints;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Type as MlirType, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, Type as MlirType, TypeLike, Value, ValueLike};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -62,13 +62,22 @@ fn function(op: Op, public: bool) -> Option<Function> {
     let (arguments, results) = mlir::signature(attribute(op, "function_type")?)?;
     let mut reader = Reader::default();
     let body = (!mlir::blocks(op, 0).is_empty()).then(|| reader.region(op, 0));
-    let of_arguments = attribute(op, "arg_attrs").and_then(mlir::array).unwrap_or_default();
+    let [of_arguments, of_results] =
+        ["arg_attrs", "res_attrs"].map(|name| attribute(op, name).and_then(mlir::array).unwrap_or_default());
     let padding = |(k, r#type): (usize, &Type)| {
         let element = if let Type::Shaped { element, .. } = r#type { element } else { return None };
         mlir::items(mlir::entry(*of_arguments.get(k)?, "layout.padding")?, element)?.first().copied()
     };
     let padding = arguments.iter().enumerate().map(padding).collect();
-    Some(Function { arguments, results, slots: reader.types, body, public, padding, names: reader.names })
+    let of_llvm = |all: Vec<String>| all.into_iter().filter(|text| text.starts_with("llvm.")).collect::<BTreeSet<_>>();
+    let of_each = |all: &[Attribute], count: usize| {
+        (0..count).map(|k| of_llvm(all.get(k).map_or(vec![], |own| mlir::entries(*own)))).collect()
+    };
+    let own = op.attributes().map(|(name, value)| format!("{} = {value}", name.as_string_ref().as_str().unwrap_or("")));
+    let attributes =
+        [of_each(&of_arguments, arguments.len()), of_each(&of_results, results.len()), vec![of_llvm(own.collect())]];
+    let (slots, names) = (reader.types, reader.names);
+    Some(Function { arguments, results, slots, body, public, padding, names, attributes })
 }
 
 /// What is known while a function is read.
@@ -391,8 +400,7 @@ impl Reader {
         for (name, value) in op.attributes() {
             let name = name.as_string_ref().as_str().unwrap_or_default();
             match name {
-                // Anyone may add others, which mean nothing.
-                _ if !mlir::is_inherent(op, name) => (),
+                _ if attribute(op, name).is_none() => (),
                 "fastmath" | "overflowFlags" => {
                     all |= *self
                         .known_flags
@@ -404,8 +412,14 @@ impl Reader {
             }
         }
         let to = element(self.type_of(*results.first()?))?;
-        let from = op.operands().last().and_then(|operand| element(&self.read_type(operand.r#type())));
-        let from = from.unwrap_or(to.clone());
+        // What is combined with memory is of the type of its elements; behind it are the memory and the indices.
+        let on = if name == "memref.atomic_rmw" { 1 } else { usize::MAX };
+        let on = op.operands().take(on).map(|operand| element(&self.read_type(operand.r#type())));
+        let on = on.collect::<Option<Vec<_>>>()?;
+        let from = on.last().unwrap_or(&to).clone();
+        for other in on.iter().filter(|other| **other != from) {
+            attributes += &format!("on {}; ", other.text);
+        }
         Some(Operator { name: name.to_owned(), attributes, flags: all, from, to })
     }
 

@@ -152,9 +152,9 @@ impl Places {
         self.copies.iter().fold(vec![0], more)
     }
 
-    /// Whether lowered memory has these sizes and strides; a dimension of one element may be anywhere.
+    /// Whether lowered memory has these sizes and strides; a dimension of one element has any stride.
     pub fn is_shape(&self, sizes: &[i64], strides: &[i64]) -> bool {
-        let found = sizes.iter().copied().zip(strides.iter().copied()).filter(|dim| dim.0 != 1);
-        self.dims.iter().copied().filter(|dim| dim.0 != 1).eq(found)
+        let is = |((n, stride), (size, along)): (&(i64, i64), (&i64, &i64))| n == size && (*n == 1 || stride == along);
+        self.dims.len() == sizes.len() && self.dims.iter().zip(sizes.iter().zip(strides)).all(is)
     }
 }

@@ -14,7 +14,7 @@
 
 use crate::reader::bytes::OnBytes;
 use crate::reader::layouts::row_major;
-use crate::reader::model::{Element, Slot, Step};
+use crate::reader::model::{Slot, Step};
 use crate::run::bytes::{SeenAs, Started};
 use crate::run::machine::{Value, View, product};
 use crate::run::terms::{Piece, Term};
@@ -23,14 +23,6 @@ use std::rc::Rc;
 
 /// How far apart buffers begin: no buffer that fits in a run has as many bytes.
 const APART: i64 = 1 << 40;
-
-/// The bytes of an element of memory.
-fn width(element: &Element) -> i64 {
-    match &*element.text {
-        "index" => 8,
-        _ => i64::from(element.bits.div_ceil(8).next_power_of_two()),
-    }
-}
 
 impl<'p> Run<'p> {
     /// Runs an operation on bytes and gives its result, if it has one.
@@ -52,7 +44,7 @@ impl<'p> Run<'p> {
                 let sizes = self.sizes_of(frame, slot, sizes)?;
                 let Some(strides) = row_major(&sizes) else { return self.unknown("a view of that size") };
                 let start = start.saturating_add(first);
-                let shown = SeenAs::Bytes { start, width: width(element), bits: element.bits };
+                let shown = SeenAs::Bytes { start, width: i64::from(element.pitch() / 8), bits: element.bits };
                 let made = View { offset: 0, sizes, strides, shown, layout: None, ..(*view).clone() };
                 Ok(vec![Value::View(Rc::new(made))])
             }

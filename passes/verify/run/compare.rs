@@ -32,6 +32,8 @@ pub struct Outcome {
     seen: Vec<bool>,
     /// What each result and then each argument is.
     values: Vec<Value>,
+    /// Whether it is settled who owns a buffer.
+    is_last: bool,
     /// What the program took for granted.
     promises: Promises,
     /// What holds for the inputs that were tried alone.
@@ -151,7 +153,8 @@ fn outcome_of<'p>(
     if returned.len() != before.results.len() {
         return Err(Stop::Unknown("a function of other results than it says".into(), 0));
     }
-    let mut outcome = Outcome { values: returned.iter().chain(&values).cloned().collect(), ..Outcome::default() };
+    let values_of_both = returned.iter().chain(&values).cloned().collect();
+    let mut outcome = Outcome { values: values_of_both, is_last, ..Outcome::default() };
     for (k, value) in returned.iter().enumerate() {
         let sizes: Vec<i64> = match (&before.results[k], value) {
             (Type::Shaped { sizes, .. }, _) if sizes.iter().all(Option::is_some) => {
@@ -271,6 +274,19 @@ fn sharing(before: &Outcome, after: &Outcome) -> Option<String> {
     })
 }
 
+/// A result in the buffer of an argument, of a program that had tensors there: what comes in belongs to the caller.
+fn given(before: &Outcome, after: &Outcome) -> Option<String> {
+    let (results, arguments) = after.values.split_at(after.results.len());
+    let buffer = |value: &Value| if let Value::View(view) = value { Some(view.buffer) } else { None };
+    let is_given = |i: usize, k: usize| {
+        let is_memory = matches!(before.values[i], Value::View(_));
+        !is_memory && before.seen[k] && buffer(&results[i]).is_some() && buffer(&results[i]) == buffer(&arguments[k])
+    };
+    let mut pairs = (0..results.len()).flat_map(|i| (0..arguments.len()).map(move |k| (i, k)));
+    let (i, k) = pairs.find(|(i, k)| after.is_last && is_given(*i, *k))?;
+    Some(format!("result {i} is in the buffer of argument {k}"))
+}
+
 /// Memory that a caller owned or read and that is gone, that nobody may write, or another part of its buffer.
 fn owned(before: &Outcome, after: &Outcome) -> Option<String> {
     let results = after.results.len();
@@ -387,5 +403,5 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
             tried.get_or_insert(what);
         }
     }
-    tried.map_or(Verdict::Same, Verdict::Tried)
+    given(before, after).map_or_else(|| tried.map_or(Verdict::Same, Verdict::Tried), Verdict::Differs)
 }

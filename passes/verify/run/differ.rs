@@ -3,7 +3,7 @@
 use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::run::arith::CHOICES;
-use crate::run::terms::{Node, Piece, Term, Terms, Undefined, mask};
+use crate::run::terms::{BEHIND, Node, Piece, Term, Terms, Undefined, mask};
 
 /// How deep selections and moved bits are looked into for what is undefined: each level is a call on the stack.
 const DEPTH: u32 = 64;
@@ -68,7 +68,10 @@ impl Terms {
     pub fn text(&self, term: Term, depth: u32) -> String {
         let list = |terms: &[Term]| terms.iter().map(|term| self.text(*term, depth - 1)).collect::<Vec<_>>().join(", ");
         match self.node(term) {
-            Node::Input(of, number) => format!("%arg{of}[{number}]"),
+            Node::Input(of, number) => {
+                let place = ["", "what is behind ", "what is beside "][(of >> 30).min(2) as usize];
+                format!("{place}%arg{}[{number}]", of & (BEHIND - 1))
+            }
             Node::Undefined => "undefined".into(),
             Node::Constant(bits) => format!("{bits:#x}"),
             _ if depth == 0 => format!("t{term}"),

@@ -64,7 +64,7 @@ pub fn arguments(run: &mut Run, before: &Function, form: &Form, sizes: &Sizes) -
             |why: String| if why == TOO_MANY { Stop::Steps } else { Stop::Unknown(format!("argument {k} {why}"), 0) };
         let Some(inner) = element(from) else { return Err(what("of a type that is not modelled".into())) };
         let input = |number: u64, terms: &mut Terms| terms.input(k as u32, number, inner);
-        let Type::Shaped { kind, element: unit, sizes: shape, place } = to else {
+        let Type::Shaped { kind, element: unit, sizes: shape, place, .. } = to else {
             all.push(Value::One(input(0, run.terms)));
             continue;
         };

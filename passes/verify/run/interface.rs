@@ -1,6 +1,6 @@
 //! What callers of a function see of it: how many arguments it has, and of which types.
 
-use crate::reader::layouts::row_major;
+use crate::reader::layouts::{Layout, row_major};
 use crate::reader::model::{Function, Kind, Place, Program, Type};
 use crate::run::Stop;
 
@@ -39,44 +39,57 @@ pub fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
     Err(if before.public { Stop::Fault(what, 0) } else { Stop::Unknown(format!("a private function of {what}"), 0) })
 }
 
-/// That callers see the types that they saw: elements as before, and memory where it was, in row-major order where there was a
-/// tensor, or, where there was a layout, as that says.
+/// That callers see what they saw: elements as before, and memory where it was, in row-major order where there was a tensor, or,
+/// where there was a layout, as that says; in the same memory space, unless spaces are taken away (`strips`), and with the same
+/// attributes of the LLVM dialect.
 ///
 /// # Errors
 /// What differs, in the last form of a public function.
-pub fn check(before: &Function, form: &Form) -> Result<(), Stop> {
-    let pairs = |from: &'static str, old: &[Type], new: &[Type]| {
-        let other = old.iter().zip(new).position(|(old, new)| !is_seen_alike(old, new));
-        let is_known = |r#type: &Type| !matches!(r#type, Type::Other(_));
-        other.map(|k| match is_known(&old[k]) && is_known(&new[k]) {
-            true => Stop::Fault(format!("{from} {k} of another type than before"), 0),
-            false => Stop::Unknown(format!("{from} {k} of another type than before"), 0),
-        })
-    };
+pub fn check(before: &Function, form: &Form, strips: bool) -> Result<(), Stop> {
+    let after = form.function;
     if !before.public {
         return Ok(());
     }
-    if !form.function.public {
+    if !after.public {
         return Err(Stop::Fault("a function that is no longer public".into(), 0));
     }
-    let of_arguments = pairs("argument", &before.arguments, &form.function.arguments);
-    of_arguments.or_else(|| pairs("result", &before.results, &form.function.results)).map_or(Ok(()), Err)
+    let types = [(&before.arguments, &after.arguments), (&before.results, &after.results)];
+    for (n, (what, (old, new))) in ["argument", "result"].into_iter().zip(types).enumerate() {
+        let attributes = before.attributes[n].iter().zip(&after.attributes[n]);
+        for (k, ((old, new), (was, is))) in old.iter().zip(new).zip(attributes).enumerate() {
+            let attributes = (was != is).then_some("with other attributes of LLVM");
+            let Some(how) = difference(old, new, strips).or(attributes) else { continue };
+            let how = format!("{what} {k} {how} than before");
+            let is_known = |r#type: &Type| !matches!(r#type, Type::Other(_));
+            return Err(if is_known(old) && is_known(new) { Stop::Fault(how, 0) } else { Stop::Unknown(how, 0) });
+        }
+    }
+    let lost = before.attributes[2].iter().zip(&after.attributes[2]).find_map(|(was, is)| was.difference(is).next());
+    lost.map_or(Ok(()), |lost| Err(Stop::Fault(format!("a function without its attribute {lost}"), 0)))
 }
 
-fn is_seen_alike(old: &Type, new: &Type) -> bool {
+/// How callers see that a type is another one.
+fn difference(old: &Type, new: &Type, strips: bool) -> Option<&'static str> {
+    const OTHER: Option<&str> = Some("of another type");
     let (
-        Type::Shaped { kind, element, sizes, place },
-        Type::Shaped { kind: new_kind, element: new_element, sizes: new_sizes, place: new_place },
+        Type::Shaped { kind, element, sizes, place, space },
+        Type::Shaped { kind: new_kind, element: new_element, sizes: new_sizes, place: new_place, space: new_space },
     ) = (old, new)
     else {
-        return old == new;
+        return if old == new { None } else { OTHER };
     };
     let is_memory = |kind: &Kind| *kind == Kind::MemRef;
-    match (old.layout(), new.layout()) {
-        // Lowered memory is compared with the layout where it is made.
-        (Some(_), None) if is_memory(new_kind) => return true,
-        (a, b) if a != b => return false,
-        _ => (),
+    let (layout, is_lowered) = (old.layout(), new.layout().is_none() && is_memory(new_kind));
+    // The number of the memory is part of a layout, and its name is the memory space. What else a tensor says may be dropped.
+    let named = layout.is_some_and(|text| text.contains("S(")) && new_space.is_some();
+    let dropped = new_space.is_none() && (strips || !is_memory(kind) && layout.is_none_or(|text| !text.contains("S(")));
+    if is_lowered && space != new_space && !named && !dropped {
+        return Some("in another memory space");
+    }
+    // Where lowered memory has its elements is compared with the layout where it is made.
+    if let (Some(text), true) = (layout, is_lowered) {
+        let unit = Layout::read(text).map(|layout| layout.unit(element));
+        return if unit.is_none_or(|unit| unit == new_element.text) { None } else { OTHER };
     }
     // Of a tensor, memory in row-major order, or whatever the caller says of its strides.
     let is_plain = || match new_place {
@@ -90,5 +103,7 @@ fn is_seen_alike(old: &Type, new: &Type) -> bool {
         _ => true,
     };
     let place_is = if is_memory(new_kind) && !is_memory(kind) { is_plain() } else { place == new_place };
-    element == new_element && sizes == new_sizes && place_is
+    let kind_is = kind == new_kind || *kind == Kind::Tensor && is_memory(new_kind);
+    let is = kind_is && layout == new.layout() && element == new_element && sizes == new_sizes && place_is;
+    if is { None } else { OTHER }
 }

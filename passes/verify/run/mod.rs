@@ -452,6 +452,7 @@ impl<'p> Run<'p> {
                 None => None,
             };
             let read = self.element_at(view, &base, write)?;
+            let read = self.terms.alone(read, element);
             if access.atomic.is_some() {
                 return Ok(Some(Value::One(read)));
             }
@@ -468,6 +469,7 @@ impl<'p> Run<'p> {
         // A mask has the dimensions of memory, in their order.
         let mut of_mask: Vec<usize> = (0..sizes.len()).filter(|k| access.lanes[*k].dim.is_some()).collect();
         of_mask.sort_by_key(|k| access.lanes[*k].dim);
+        let is_packed = element.pitch() != element.bits && sizes.iter().any(|n| *n != 1);
         let (mut items, mut number) = (vec![], 0);
         each_index(&sizes, |lane| {
             self.count(1)?;
@@ -486,6 +488,9 @@ impl<'p> Run<'p> {
                 inside &= self.int(&Value::One(mask))? & 1 == 1;
             }
             let item = match (&source, inside, other) {
+                (Value::View(view), true, _) if is_packed => {
+                    self.packed(view, (&base, access, lane), element, stored)?
+                }
                 (Value::View(view), true, _) => self.element_at(view, &index, stored.map(|term| (term, None)))?,
                 (Value::Many(many), true, _) if stored.is_none() => many.items[self.number(&many.sizes, &index)?],
                 (_, false, Some(other)) => other,
@@ -496,6 +501,47 @@ impl<'p> Run<'p> {
             Ok(())
         })?;
         Ok(stored.is_none().then(|| Value::Many(Rc::new(Many { sizes, items }))))
+    }
+
+    /// Reads or writes a lane of a vector whose elements are no whole bytes: the bits of its lanes follow each other from the
+    /// first element on, while each element has bytes of its own.
+    fn packed(
+        &mut self,
+        view: &View,
+        (base, access, lane): (&[i64], &Access, &[i64]),
+        element: &Element,
+        write: Option<Term>,
+    ) -> Result<Term, Stop> {
+        let (last, along) = (base.len().checked_sub(1), access.lanes.last().and_then(|lane| lane.dim));
+        let is_row = view.strides.last() == Some(&1) && along == last && element.bits <= 64;
+        let (Some(last), true, SeenAs::Same) = (last, is_row, view.shown) else {
+            return self.unknown("a vector whose lanes share bytes");
+        };
+        let (bits, pitch) = (element.bits as u8, element.pitch() as u8);
+        let mut index = base.to_vec();
+        for (shape, i) in access.lanes.iter().zip(lane).rev().skip(1) {
+            shape.dim.into_iter().for_each(|d| index[d] = index[d].saturating_add(*i));
+        }
+        let first = lane.last().map_or(0, |i| i * i64::from(bits));
+        let (mut done, mut pieces) = (0, vec![]);
+        while done < bits {
+            let at = first + i64::from(done);
+            let low = (at % i64::from(pitch)) as u8;
+            let len = (bits - done).min(pitch - low);
+            index[last] = base[last].saturating_add(at / i64::from(pitch));
+            let old = self.element_at(view, &index, None)?;
+            let old = self.terms.widened(old, pitch);
+            if let Some(write) = write {
+                let mut all = self.terms.pieces(old, 0, low);
+                all.extend(self.terms.pieces(write, done, len));
+                all.extend(self.terms.pieces(old, low + len, pitch - low - len));
+                let new = self.terms.bits(all);
+                self.element_at(view, &index, Some((new, None)))?;
+            }
+            pieces.extend(self.terms.pieces(old, low, len));
+            done += len;
+        }
+        Ok(self.terms.bits(pieces))
     }
 
     /// The row-major number of an index.

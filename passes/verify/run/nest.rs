@@ -54,6 +54,7 @@ impl<'p> Run<'p> {
                     Value::View(view) => {
                         let view = view.clone();
                         let term = self.element_at(&view, &indices[k], None)?;
+                        let term = self.terms.alone(term, self.element(frame, *slot)?);
                         self.scalar(frame, *slot, term)
                     }
                     scalar => scalar.clone(),

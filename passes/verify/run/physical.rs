@@ -79,7 +79,9 @@ impl Physical {
     /// not of whole units of memory, there is one.
     fn parts(&self, layout: &Layout) -> Option<Vec<TilePart>> {
         let [_, place, unit] = self.bits;
-        let mut parts = layout.parts(&self.sizes)?;
+        // Of a size that only the program has, no part is left out.
+        let is_static = self.open.is_empty();
+        let mut parts = if is_static { layout.lowered(&self.sizes)? } else { layout.parts(&self.sizes)? };
         match parts.iter_mut().rfind(|part| part.size != 1) {
             _ if place == unit => {}
             Some(last) if last.size.checked_mul(place)? % unit == 0 => last.size = last.size * place / unit,
@@ -117,7 +119,12 @@ impl Physical {
                 let carried = self.carried(layout)?;
                 let (sizes, strides) = (view.sizes.get(carried.len()..), view.strides.get(carried.len()..));
                 view.sizes.starts_with(&carried)
-                    && are_parts(layout, self.parts(layout)?, sizes.unwrap_or_default(), strides.unwrap_or_default())?
+                    && are_parts(
+                        layout,
+                        self.parts(layout)?,
+                        (sizes.unwrap_or_default(), strides.unwrap_or_default()),
+                        self.open.is_empty(),
+                    )?
             }
         };
         Some(view.layout.is_none() && view.offset == self.prefix() && lies)

@@ -26,6 +26,7 @@ use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{CONTRACT, NEW, NSW, REASSOC};
 use crate::reader::model::Operator;
 use crate::run::arith::{CHOICES, evaluate, is_known, is_open, mix};
+pub use bits::BEHIND;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;

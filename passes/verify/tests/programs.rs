@@ -24,7 +24,7 @@ pub fn scalar(text: &str) -> Type {
 }
 
 fn shaped(kind: Kind, sizes: &[i64], place: Place) -> Type {
-    Type::Shaped { kind, element: element("f32"), sizes: sizes.iter().copied().map(Some).collect(), place }
+    Type::Shaped { kind, element: element("f32"), sizes: sizes.iter().copied().map(Some).collect(), place, space: None }
 }
 
 pub fn vector(lanes: i64) -> Type {
@@ -225,6 +225,7 @@ impl Writing {
             public: true,
             padding: vec![],
             names: Default::default(),
+            attributes: Default::default(),
         }
     }
 }

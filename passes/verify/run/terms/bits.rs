@@ -2,6 +2,10 @@
 
 use super::{CHOICES, Info, Node, Piece, Term, Terms, Undefined, mask};
 use crate::reader::calc::Calc;
+use crate::reader::model::Element;
+
+/// Marks an input that is the bits behind an element of an argument.
+pub const BEHIND: u32 = 1 << 30;
 
 impl Terms {
     /// The rules `neutral`, `select` and `bits`.
@@ -118,10 +122,36 @@ impl Terms {
         Some(self.bits(pieces))
     }
 
+    /// An element that is read from memory: undefined, where a vector has left other bits beside its own.
+    pub fn alone(&mut self, term: Term, element: &Element) -> Term {
+        if u32::from(self.info(term).width) <= element.bits { term } else { self.undefined(element.bits) }
+    }
+
+    /// An element with the bits behind it in memory: nobody wrote them, but where a caller gives the element, they are the caller's.
+    pub fn widened(&mut self, term: Term, width: u8) -> Term {
+        let own = self.info(term).width;
+        if own >= width {
+            return term;
+        }
+        let mut pieces = self.pieces(term, 0, own);
+        let len = width - own;
+        let of = match *self.node(term) {
+            Node::Input(of, number) => {
+                let element = Element { text: format!("i{len}"), bits: len.into(), integer: true };
+                self.input(BEHIND | of, number, &element)
+            }
+            _ => self.undefined(len.into()),
+        };
+        pieces.push(Piece { of, low: 0, len });
+        self.bits(pieces)
+    }
+
     /// Some bits of a term.
     pub fn pieces(&self, term: Term, low: u8, len: u8) -> Vec<Piece> {
         let (node, _) = &self.nodes[term as usize];
-        let Node::Bits(pieces) = node else { return vec![Piece { of: term, low, len }] };
+        let Node::Bits(pieces) = node else {
+            return if len == 0 { vec![] } else { vec![Piece { of: term, low, len }] };
+        };
         let (mut all, mut at) = (vec![], 0);
         for piece in pieces.iter() {
             let (from, to) = (low.max(at), (low + len).min(at + piece.len));
