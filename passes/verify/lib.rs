@@ -231,7 +231,8 @@ impl<'c> Source<'c> {
             let why = match shown {
                 Ok(obligations) => {
                     self.proved.insert(name.clone(), obligations);
-                    self.show(name, true);
+                    let wrong = self.show(name, true);
+                    wrong.into_iter().for_each(|wrong| self.note_open(&mut errors, *number, wrong));
                     continue;
                 }
                 Err(why) => why,
@@ -243,7 +244,8 @@ impl<'c> Source<'c> {
                 self.left = left.iter().sum();
             }
             let Some(finding) = finding else {
-                self.show(name, false);
+                let wrong = self.show(name, false);
+                wrong.into_iter().for_each(|wrong| self.note_open(&mut errors, *number, wrong));
                 continue;
             };
             // Of a form that says nothing, one before it may. An error is there since the first form that has it.
@@ -337,11 +339,17 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// Notes that a function is shown.
-    fn show(&mut self, name: String, is_proved: bool) {
-        let confirmed =
-            self.pair.as_mut().map(|pair| pair.confirm(&name, self.limits.steps.unwrap_or(STEPS_OF_THE_CORE)));
+    /// Notes that a function is shown; gives an error where the core knows better.
+    fn show(&mut self, name: String, is_proved: bool) -> Option<Finding> {
+        let steps = self.limits.steps.unwrap_or(STEPS_OF_THE_CORE);
+        let confirmed = self.pair.as_mut().map(|pair| pair.confirm(&name, steps));
+        if let (Some(Err(why)), true) = (&confirmed, self.pair.as_ref().is_some_and(Forms::differs)) {
+            let how = if is_proved { "proved" } else { "run" };
+            let message = format!("{how} to be the same, and the core finds: {why}");
+            return Some(Finding { is_error: true, function: name, message, is_tried: false, place: None });
+        }
         self.shown.insert(name, Evidence { is_proved, confirmed });
+        None
     }
 
     /// What is not shown of the last form.

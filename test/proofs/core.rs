@@ -451,6 +451,27 @@ fn what_is_not_known_is_refused() {
     );
 }
 
+/// Of what is not confirmed, it is known to differ where numbers or elements of arguments do, or memory is used that is none.
+#[test]
+fn what_differs_is_told_from_what_is_not_known() {
+    let text = |body: &str| format!("func.func @f(%x: memref<4xf32>, %y: f32) -> f32 {{\n{body}\nreturn %r : f32\n}}");
+    let load = |at: i64| text(&format!("%i = arith.constant {at} : index\n%r = memref.load %x[%i] : memref<4xf32>"));
+    let context = context();
+    for (after, differs) in [
+        (load(1), true),
+        (load(4), true),
+        (text("%r = arith.constant 1.0 : f32"), true),
+        (text("%r = arith.negf %y : f32"), false),
+    ] {
+        let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
+        let (before, module) = (read(&load(0)), read(&after));
+        let mut pair = Pair::new(before.as_operation(), false, false);
+        pair.note(module.as_operation());
+        assert!(pair.confirm("f", STEPS).is_err(), "confirmed: {after}");
+        assert_eq!(pair.differs(), differs, "{after}");
+    }
+}
+
 /// The type of each operand says what an operation computes.
 #[test]
 fn operands_have_their_types() {

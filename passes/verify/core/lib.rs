@@ -57,6 +57,11 @@ impl Pair {
         self.after = form(module, &mut self.terms, self.allowed);
     }
 
+    /// Whether the function that was asked for last is known to differ; of others that are not confirmed it is not known.
+    pub fn differs(&self) -> bool {
+        self.terms.differs
+    }
+
     /// That a function of the second form leaves what that of the first form does.
     ///
     /// # Errors
@@ -65,11 +70,11 @@ impl Pair {
         let Pair { terms, before, after, .. } = self;
         let both = before.functions.get(name).zip(after.functions.get(name));
         let (was, is) = both.ok_or("a function that is not there, or of types that are not known")?;
-        let (meant, made) = (&was.types, &is.types);
+        let (meant, made, is_private) = (&was.types, &is.types, was.is_private);
         if (meant[0].len(), meant[1].len()) != (made[0].len(), made[1].len()) {
             return Err("another number of arguments or results".into());
         }
-        terms.is_second = false;
+        (terms.is_second, terms.differs) = (false, false);
         terms.divisions.clear();
         let first = run(terms, before, name, [meant, meant], steps)?;
         terms.is_second = true;
@@ -77,9 +82,10 @@ impl Pair {
         let types = meant[1].iter().chain(&meant[0]).enumerate();
         for ((k, kind), (old, new)) in types.zip(first.elements.iter().zip(&second.elements)) {
             // A private function may write into the tensors that it is given.
-            let seen = k < meant[1].len() || !was.is_private || kind.kind == 'm';
+            let seen = k < meant[1].len() || !is_private || kind.kind == 'm';
             let same = |(old, new): (&Item, &Item)| old == new || *old == Item::Undefined;
             if seen && (old.len() != new.len() || !old.iter().zip(new).all(same)) {
+                terms.differs = old.iter().zip(new).any(|(old, new)| terms.is_other(*old, *new));
                 return Err(format!("the elements of value {k} differ"));
             }
         }
@@ -99,6 +105,7 @@ impl Pair {
             let shared = |of: &Outcome, j: usize| buffer(of, j).is_some() && buffer(of, j) == buffer(of, k);
             let same = |j: usize| j == k || shared(&second, j) == (was.kind == 'm' && shared(&first, j));
             if !is_right || !(0..first.memory.len()).all(same) {
+                terms.differs = !is_private;
                 return Err(format!("result {k} is not in memory of its own"));
             }
         }

@@ -208,10 +208,11 @@ impl<'f> Machine<'f> {
     fn reached(&mut self, view: &View, index: &[i64], writes: bool) -> Done<usize> {
         self.step(1)?;
         let buffer = &self.buffers[view.buffer];
-        let at = view.address(index).filter(|at| *at < buffer.items.len()).ok_or("an access outside of memory")?;
-        if buffer.origin == Origin::Freed || writes && buffer.origin == Origin::Constant {
-            return Err("an access to memory that was freed, or a store to a constant".into());
-        }
+        let at = view.address(index).filter(|at| *at < buffer.items.len());
+        let may = buffer.origin != Origin::Freed && !(writes && buffer.origin == Origin::Constant);
+        self.terms.differs |= self.terms.is_second && !(may && at.is_some());
+        let at = at.ok_or("an access outside of memory")?;
+        may.then_some(()).ok_or("an access to memory that was freed, or a store to a constant")?;
         for Parallel { iteration, touched, .. } in self.parallel.iter_mut().filter(|p| view.buffer < p.buffers) {
             let [written, read] = touched.entry((view.buffer, at)).or_default();
             let other = |by: u32| by != 0 && by != *iteration;

@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// An element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +65,8 @@ pub struct Terms {
     /// The divisions of the first form that may be by 0, with their operands, and whether the second form runs.
     pub divisions: FxHashSet<(u32, Box<[Item]>)>,
     pub is_second: bool,
+    /// Whether both forms are known to differ, and not only not known to be the same.
+    pub differs: bool,
 }
 
 /// As many bits that are set.
@@ -74,11 +76,7 @@ pub fn ones(bits: u32) -> u64 {
 
 /// A hash of 128 bits.
 fn hash(item: Item) -> u128 {
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        (salt, item).hash(&mut hasher);
-        u128::from(hasher.finish())
-    };
+    let half = |salt: u8| u128::from(BuildHasherDefault::<DefaultHasher>::default().hash_one((salt, item)));
     half(0) << 64 | half(1)
 }
 
@@ -98,6 +96,12 @@ impl Terms {
             self.nodes.push(node);
         }
         Item::Term(id)
+    }
+
+    /// Whether two elements have other values, for some elements of the arguments: numbers and arguments that are not the same.
+    pub fn is_other(&self, old: Item, new: Item) -> bool {
+        let is_input = |item| matches!(item, Item::Term(t) if matches!(self.nodes[t as usize], Node::Input(..)));
+        old != new && [old, new].into_iter().all(|item| is_input(item) || matches!(item, Item::Number(_)))
     }
 
     pub fn input(&mut self, argument: usize, element: usize) -> Item {
