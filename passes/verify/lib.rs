@@ -416,7 +416,7 @@ impl<'c> Source<'c> {
                 if sizes.last() != Some(of_arguments) {
                     sizes.push(of_arguments.clone());
                 }
-                if !before.is_decided && !after.is_decided {
+                if before.decided.is_empty() && after.decided.is_empty() {
                     break;
                 }
             }

@@ -1,7 +1,7 @@
 //! Pairs of programs in files, with what verification has to find of each.
 //!
 //! A file of `test/proofs/pairs` has a program and other ones behind it, each after a line `// -----` and a line that says
-//! `// same` or, of a wrong one, `// error: ` and a part of the message.
+//! `// same` or, of a wrong one, `// error: ` and a part of the message. `scalars.txt` has pairs of one line each.
 //! `LAYOUT_PAIRS` names another folder, of which all that is found is printed.
 
 use super::{NONE, context};
@@ -53,4 +53,23 @@ fn pairs_of_files_are_judged() {
         }
     }
     assert!(other.is_ok() || wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Wrong pairs are errors, and right ones are not.
+#[test]
+fn special_numbers_tell_operations_apart() {
+    let text = fs::read_to_string(Checkout::new().root.join("test/proofs/pairs/scalars.txt")).expect("the pairs");
+    let (mut wrong, mut count) = (vec![], [0; 2]);
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let [truth, signature, before, after] = line.split(" | ").collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let function = |body: &str| format!("func.func @f{signature} {{\n{}\n}}", body.replace("; ", "\n"));
+        let (verdict, message) = found(&function(before), &function(after));
+        let is_wrong = truth == "wrong";
+        count[usize::from(is_wrong)] += 1;
+        if (verdict == "error") != is_wrong {
+            wrong.push(format!("{line}: {verdict}: {message}"));
+        }
+    }
+    assert!(count.iter().all(|count| *count > 40), "{count:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

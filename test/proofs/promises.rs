@@ -82,7 +82,7 @@ fn flags_stay_where_they_were() {
         )
     };
     for (before, after, what) in [
-        (["nnan", ""], ["", "nnan"], "not proved, but tried"),
+        (["nnan", ""], ["", "nnan"], "undefined where"),
         (["contract", "nsz"], ["", "nsz,contract"], "not proved, but tried"),
         (["nnan", ""], ["nnan", "contract"], "an operation has a flag that none had"),
         (["", ""], ["", "reassoc"], "an operation has a flag that none had"),

@@ -1,6 +1,6 @@
 //! Operations on elements, and which of them are the same.
 
-use crate::reader::calc::{Calc, calc};
+use crate::reader::calc::{Calc, calc, infinity};
 use crate::reader::flags::{NSW, NUW, REASSOC};
 use crate::reader::model::{Element, Operator};
 use std::rc::Rc;
@@ -63,13 +63,7 @@ impl Operation {
     /// The type of the largest or least floating-point numbers, and the bits of the infinity that changes none.
     pub fn infinity(&self) -> Option<(&str, u64)> {
         let of = self.element();
-        let infinity = match of {
-            "f16" => 0x7c00,
-            "bf16" => 0x7f80,
-            "f32" => 0x7f80_0000,
-            "f64" => 0x7ff0_0000_0000_0000,
-            _ => return None,
-        };
+        let infinity = infinity(of)?;
         match self.calc {
             Calc::Maximum => Some((of, infinity | 1 << (self.width - 1))),
             Calc::Minimum => Some((of, infinity)),

@@ -36,6 +36,7 @@ pub enum Calc {
     SubF,
     MulF,
     DivF,
+    RemF,
     NegF,
     AbsF,
     AbsI,
@@ -55,13 +56,37 @@ pub enum Calc {
     First,
     /// The real or the imaginary part.
     Part(usize),
+    /// Any other one whose operands may be swapped.
+    Swapped,
     /// Any other.
     Opaque,
 }
 
+/// The bits of the exponent and of the fraction of a floating-point type that is computed.
+pub fn format(text: &str) -> Option<(u32, u32)> {
+    Some(match text {
+        "f64" => (11, 52),
+        "f32" => (8, 23),
+        "bf16" => (8, 7),
+        "f16" => (5, 10),
+        _ => return None,
+    })
+}
+
+/// The bits of the positive infinity of a floating-point type.
+pub fn infinity(text: &str) -> Option<u64> {
+    format(text).map(|(exponent, fraction)| ((1 << exponent) - 1) << fraction)
+}
+
+/// Whether a number of these bits is none.
+pub fn is_nan(bits: u64, of: &str) -> bool {
+    let sign = |(exponent, fraction): (u32, u32)| 1 << (exponent + fraction);
+    format(of).zip(infinity(of)).is_some_and(|(parts, infinity)| bits & !sign(parts) > infinity)
+}
+
 /// What an operation computes.
 pub fn calc(operator: &Operator) -> Calc {
-    let float = |element: &Element| matches!(&*element.text, "f16" | "bf16" | "f32" | "f64");
+    let float = |element: &Element| format(&element.text).is_some();
     let (from, to) = (&operator.from, &operator.to);
     let predicate = operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split([' ', ';']).next());
     let predicate = predicate.and_then(|text| text.parse().ok()).unwrap_or(-1);
@@ -103,6 +128,8 @@ pub fn calc(operator: &Operator) -> Calc {
         "subf" if float(to) => Calc::SubF,
         "mulf" if float(to) => Calc::MulF,
         "divf" if float(to) => Calc::DivF,
+        "remf" if float(to) => Calc::RemF,
+        "add" | "mul" if operator.name.starts_with("complex.") => Calc::Swapped,
         "negf" if float(to) => Calc::NegF,
         "absf" if float(to) => Calc::AbsF,
         "absi" => Calc::AbsI,
@@ -123,13 +150,14 @@ pub fn calc(operator: &Operator) -> Calc {
         _ => Calc::Opaque,
     };
     let wide = |element: &Element| element.bits > 64;
-    if (wide(from) || wide(to)) && !matches!(calc, Calc::Select | Calc::Part(_)) { Calc::Opaque } else { calc }
+    let is_of_any_width = matches!(calc, Calc::Select | Calc::Part(_) | Calc::Swapped);
+    if (wide(from) || wide(to)) && !is_of_any_width { Calc::Opaque } else { calc }
 }
 
 impl Calc {
     /// Whether the operands may be swapped.
     pub fn commutes(self) -> bool {
-        self.associates() || matches!(self, Calc::AddF | Calc::MulF)
+        self.associates() || matches!(self, Calc::AddF | Calc::MulF | Calc::Swapped)
     }
 
     /// Whether it is a division of signed numbers.

@@ -1,9 +1,10 @@
 //! What operations of `arith` and `math` compute, on bits.
 //!
-//! `f32` and `f64` are computed by the processor; `bf16` and `f16` in `f32`, rounded to nearest even, which is their own
-//! result for one addition, product, quotient or root. `functions` has those of `math`. Others are opaque: some number of the operands.
+//! Each result of numbers with a point is rounded once, to nearest even: one operation in `f64`, exact or with more than twice the
+//! digits, and then in the type of the result. NaNs that are computed are alike. `functions` has what is of `math`. Others are
+//! opaque: some number of the operands.
 
-use crate::reader::calc::Calc;
+use crate::reader::calc::{Calc, format, is_nan};
 use crate::reader::flags::{EXACT, NSW, NUW};
 use crate::reader::model::{Element, Operator};
 use crate::run::functions::{self, Computed};
@@ -12,66 +13,60 @@ fn signed(bits: u64, width: u32) -> i64 {
     if (1..64).contains(&width) { ((bits << (64 - width)) as i64) >> (64 - width) } else { bits as i64 }
 }
 
-/// The number of the bits of a floating-point type.
+/// The number of the bits of a floating-point type; 0 of any other.
 fn number(bits: u64, element: &Element) -> f64 {
     if element.integer {
         return 0.0;
     }
-    match &*element.text {
-        "f64" => f64::from_bits(bits),
-        "f32" => f32::from_bits(bits as u32).into(),
-        "bf16" => f32::from_bits((bits as u32) << 16).into(),
-        _ => {
-            let (exponent, digits) = (bits >> 10 & 31, (bits & 1023) as f64 / 1024.0);
-            let size = match exponent {
-                0 => digits * 2_f64.powi(-14),
-                31 if bits & 1023 == 0 => f64::INFINITY,
-                31 => f64::NAN,
-                _ => (1.0 + digits) * 2_f64.powi(exponent as i32 - 15),
-            };
-            if bits >> 15 & 1 == 1 { -size } else { size }
+    let Some((exponent, fraction)) = format(&element.text) else { return 0.0 };
+    let most = (1 << exponent) - 1;
+    let (scale, digits) = (bits >> fraction & most, bits & ((1 << fraction) - 1));
+    let unit = |scale: u64| 2_f64.powi(scale as i32 - (most >> 1) as i32 - fraction as i32);
+    let size = match scale {
+        _ if fraction == 52 => return f64::from_bits(bits),
+        _ if fraction == 23 => return f32::from_bits(bits as u32).into(),
+        0 => digits as f64 * unit(1),
+        scale if scale == most => {
+            if digits == 0 {
+                f64::INFINITY
+            } else {
+                f64::NAN
+            }
         }
-    }
+        scale => (digits | 1 << fraction) as f64 * unit(scale),
+    };
+    if bits >> (exponent + fraction) & 1 == 1 { -size } else { size }
 }
 
 /// A number as the bits of a floating-point type, rounded to nearest even.
 fn rounded(x: f64, element: &Element) -> u64 {
+    let Some((exponent, fraction)) = format(&element.text) else { return 0 };
+    let infinity = ((1_u64 << exponent) - 1) << fraction;
     if x.is_nan() {
-        return match &*element.text {
-            "f64" => 0x7ff8_0000_0000_0000,
-            "f32" => 0x7fc0_0000,
-            "bf16" => 0x7fc0,
-            _ => 0x7e00,
-        };
+        return infinity | 1 << (fraction - 1);
     }
-    match &*element.text {
-        "f64" => x.to_bits(),
-        "f32" => (x as f32).to_bits().into(),
-        "bf16" => {
-            // What f32 rounds to odd keeps the second rounding right.
-            let near = x as f32;
-            let bits = near.to_bits();
-            let odd = if f64::from(near) == x || bits & 1 == 1 || near.is_infinite() {
-                bits
-            } else if (f64::from(near) < x) == (x > 0.0) {
-                bits + 1
-            } else {
-                bits - 1
-            };
-            u64::from((u64::from(odd) + 0x7fff + u64::from(odd >> 16 & 1)) as u32 >> 16)
-        }
-        _ => {
-            let sign = if x.is_sign_negative() { 1 << 15 } else { 0 };
-            let size = x.abs();
-            let exponent = if size < 2_f64.powi(-14) { -14 } else { size.log2().floor().min(16.0) as i32 };
-            let units = (size / 2_f64.powi(exponent - 10)).round_ties_even();
-            if !(units < 2048.0 && exponent < 16 || units == 2048.0 && exponent < 15) {
-                return sign | 0x7c00;
-            }
-            let above = ((exponent + 14) as u64) << 10;
-            sign | (above + units as u64)
-        }
+    if fraction >= 23 {
+        return if fraction == 52 { x.to_bits() } else { (x as f32).to_bits().into() };
     }
+    let (sign, size) = (u64::from(x.is_sign_negative()) << (exponent + fraction), x.abs());
+    // The exponent of the least digit, of subnormal numbers that of the least normal one.
+    let least = 2 - (1 << (exponent - 1));
+    let scale = ((size.to_bits() >> 52) as i32 - 1023).max(least);
+    let above = ((scale - least) as u64) << fraction;
+    let units = (size * 2_f64.powi(fraction as i32 - scale)).round_ties_even();
+    // As many units as the next power of two has carry into the exponent.
+    sign | infinity.min(if scale > 1023 { infinity } else { above + units as u64 })
+}
+
+/// A sum that is rounded to odd, which keeps another rounding to fewer digits right.
+fn to_odd(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    let part = sum - x;
+    let lost = (x - (sum - part)) + (y - part);
+    if lost == 0.0 || !sum.is_finite() || sum.to_bits() & 1 == 1 {
+        return sum;
+    }
+    f64::from_bits(if (lost > 0.0) == (sum > 0.0) { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
 }
 
 /// An integer of at most 64 bits as a number that is rounded once more: to odd, where it has more digits than `f64`, which keeps
@@ -157,6 +152,8 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::SubF => rounded(x - y, to),
         Calc::MulF => rounded(x * y, to),
         Calc::DivF => rounded(x / y, to),
+        // It is exact.
+        Calc::RemF => rounded(x % y, to),
         Calc::NegF => a ^ 1 << (to.bits - 1),
         Calc::AbsF => a & !(1 << (to.bits - 1)),
         Calc::AbsI => sa.wrapping_abs() as u64,
@@ -204,8 +201,9 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::First => a,
         Calc::Fma if to.text == "f64" => x.mul_add(y, f64::from_bits(value(2))).to_bits(),
         Calc::Fma if to.text == "f32" => (x as f32).mul_add(y as f32, f32::from_bits(value(2) as u32)).to_bits().into(),
-        Calc::Fma => rounded(x * y + number(value(2), to), to),
+        Calc::Fma => rounded(to_odd(x * y, number(value(2), to)), to),
         Calc::Part(_) => opaque(operator, choice, count, value),
+        Calc::Swapped => opaque(operator, choice, count, |k| if k == 0 { a.min(b) } else { a.max(b) }),
         Calc::Opaque => match functions::known(operator, (x, y), (a, b)) {
             Some((Computed::Bits(bits), _)) => bits,
             Some((Computed::Number(number), _)) => rounded(number, to),
@@ -218,7 +216,7 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
 pub fn is_known((operator, calc): &(Operator, Calc)) -> Option<bool> {
     match calc {
         Calc::Opaque => (),
-        Calc::Part(_) => return None,
+        Calc::Part(_) | Calc::Swapped => return None,
         _ => return Some(true),
     }
     functions::known(operator, (1.0, 1.0), (1, 1)).map(|(_, is_exact)| is_exact)
@@ -237,6 +235,21 @@ pub fn on_indices(operator: &Operator, a: i64, b: i64) -> Option<i64> {
         NSW => checked,
         _ => None,
     }
+}
+
+/// Whether an operation leaves open what its result is: what its flags promise does not hold, or the sign of a zero does not count.
+pub fn breaks(operator: &(Operator, Calc), flags: u32, (a, b): (u64, u64), result: u64) -> bool {
+    let (from, to) = (&operator.0.from, &operator.0.to);
+    let numbers = [number(a, from), number(b, from), number(result, to)];
+    let has = |bit: usize| flags >> bit & 1 == 1;
+    let is_zero = format(&to.text).is_some() && numbers[2] == 0.0;
+    let integers = flags & (NSW | NUW | EXACT);
+    let zeros = matches!(operator.1, Calc::MaxNum | Calc::MinNum) && numbers[0] == 0.0 && numbers[1] == 0.0;
+    has(1) && numbers.iter().any(|x| x.is_nan())
+        || has(2) && numbers.iter().any(|x| x.is_infinite())
+        || has(3) && is_zero
+        || zeros && a != b
+        || integers != 0 && from.integer && !keeps(operator, integers, a, b)
 }
 
 /// Whether an operation leaves open what its result is: a division by 0 or beyond its type, a shift by all bits, a number that
@@ -299,7 +312,10 @@ pub fn mix(a: u64, b: u64) -> u64 {
 /// Some number of the operands of an operation that is not computed.
 pub fn opaque(operator: &Operator, choice: usize, count: usize, value: impl Fn(usize) -> u64) -> u64 {
     let text = operator.name.bytes().chain(operator.attributes.bytes()).fold(0, |hash, byte| mix(hash, byte.into()));
-    let hash = (0..count).fold(text, |hash, k| mix(hash, value(k)));
+    // NaNs are alike.
+    let from = &operator.from;
+    let plain = |bits: u64| if is_nan(bits, &from.text) { rounded(f64::NAN, from) } else { bits };
+    let hash = (0..count).fold(text, |hash, k| mix(hash, plain(value(k))));
     inputs(&operator.to, hash)[choice]
 }
 
@@ -313,12 +329,32 @@ pub fn inputs(element: &Element, hash: u64) -> [u64; CHOICES] {
             _ => [hash % 3, hash % 5, signed(8)],
         };
     }
-    let small = rounded((hash % 4) as f64 - 1.0, element);
-    let any = 0.5 + (hash >> 11) as f64 / (1_u64 << 53) as f64;
-    match &*element.text {
-        "f16" | "bf16" | "f32" | "f64" => {
-            [small, rounded(any, element), rounded(if hash & 1 == 0 { 3.0 * any } else { -any }, element)]
-        }
-        _ => [hash, mix(hash, 1), mix(hash, 2)],
+    if format(&element.text).is_none() {
+        return [hash, mix(hash, 1), mix(hash, 2)];
     }
+    let any = 0.5 + (hash >> 11) as f64 / (1_u64 << 53) as f64;
+    [(hash % 4) as f64 - 1.0, any, if hash & 1 == 0 { 3.0 * any } else { -any }].map(|x| rounded(x, element))
+}
+
+/// Values of an element at which operations differ: zeros, numbers at which roundings change, subnormal ones, the largest, the
+/// least, infinities and NaNs with several bits.
+pub fn special(element: &Element) -> Vec<u64> {
+    let Some((exponent, fraction)) = format(&element.text) else {
+        let top = 1_u64 << (element.bits.clamp(1, 64) - 1);
+        let near = [0, 1, 2, 3, 5, 7, 8, u64::from(element.bits), 100];
+        let mut all: Vec<u64> = near.iter().flat_map(|n| [*n, n.wrapping_neg()]).collect();
+        all.extend([top, top - 1, top + 1, top >> 1, top | top >> 1, 0x5555_5555_5555_5555]);
+        all.iter_mut().for_each(|n| *n &= top | (top - 1));
+        all.sort_unstable();
+        all.dedup();
+        return all;
+    };
+    let infinity = ((1_u64 << exponent) - 1) << fraction;
+    let near = [0.0, 0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 100.7].map(|x| rounded(x, element));
+    // One more than an integer can be and keep a half, the numbers around 1, and the least and largest of each kind.
+    let whole = rounded(2_f64.powi(fraction as i32), element);
+    let edges = [1, (1 << fraction) - 1, 1 << fraction, infinity - 1, whole - 1, whole + 1, near[3] + 1, near[3] - 1];
+    let others = [infinity, infinity | 1 << (fraction - 1), infinity | 1, infinity | ((1 << fraction) - 1)];
+    let sizes = near.into_iter().chain(edges).chain(others);
+    sizes.flat_map(|size| [size, size | 1 << (exponent + fraction)]).collect()
 }

@@ -1,5 +1,6 @@
 //! What operations of `math` give, on numbers: exactly, or as near as the processor's library has it.
 
+use crate::reader::calc::format;
 use crate::reader::model::Operator;
 
 /// The result of an operation that has no rule of its own, and whether it is exact; none where it is not known. `x` and `y` are the
@@ -21,7 +22,7 @@ pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Opt
         };
         return Some((Computed::Bits(count), true));
     }
-    let is_float = |text: &str| matches!(text, "f16" | "bf16" | "f32" | "f64");
+    let is_float = |text: &str| format(text).is_some();
     if is_float(&from.text) && to.text == "i1" {
         let is = match name {
             "isnan" => x.is_nan(),

@@ -41,7 +41,8 @@ use crate::run::bytes::{SeenAs, Started};
 use crate::run::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index};
 use crate::run::terms::{Term, Terms, Undefined};
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Why a run ended before its end.
@@ -98,8 +99,8 @@ pub struct Run<'p> {
     depth: u32,
     /// The location of the operation that runs.
     pub at: usize,
-    /// Whether an element decided a branch or an address: nothing is known of its other values.
-    pub is_decided_by_data: Cell<bool>,
+    /// The elements that decided a branch or an address: nothing is known of their other values.
+    pub decided: RefCell<BTreeSet<Term>>,
 }
 
 /// The values of a function's slots.
@@ -124,7 +125,7 @@ impl<'p> Run<'p> {
             started: vec![],
             depth: 0,
             at: 0,
-            is_decided_by_data: Cell::new(false),
+            decided: RefCell::default(),
         }
     }
 
@@ -185,7 +186,7 @@ impl<'p> Run<'p> {
                     return self.fault("a branch or an address that depends on padding or on memory that nobody wrote");
                 }
                 if self.terms.as_constant(*term).is_none() {
-                    self.is_decided_by_data.set(true);
+                    self.decided.borrow_mut().insert(*term);
                 }
                 let unused = 64 - u32::from(info.width.max(1));
                 Ok(((info.values[self.terms.choice] << unused) as i64) >> unused)

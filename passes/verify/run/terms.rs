@@ -21,15 +21,17 @@
 
 mod bits;
 mod promises;
+mod trials;
 
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{CONTRACT, NEW, NSW, REASSOC};
-use crate::reader::model::Operator;
+use crate::reader::model::{Element, Operator};
 use crate::run::arith::{CHOICES, evaluate, is_known, is_open, mix};
 pub use bits::BEHIND;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
+pub use trials::Assumed;
 
 /// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
 /// all terms would be 0 after 128 rounds. What has more is a term of its own.
@@ -129,6 +131,9 @@ pub struct Terms {
     /// By the number of each, that of the same one without flags, if that is known.
     plain: Vec<Option<u32>>,
     operator_numbers: FxHashMap<Operator, u32>,
+    /// The types of inputs, and two operands of each [`Node::Any`]: what its values are made of.
+    elements: FxHashMap<u32, Element>,
+    halves: FxHashMap<Term, [Term; 2]>,
     /// Flags of fast math that all operations of floating-point numbers may have.
     pub(super) allowed: u32,
     /// The choice of inputs by which branches and addresses are decided.
@@ -201,7 +206,8 @@ impl Terms {
     }
 
     /// An element of an input.
-    pub fn input(&mut self, of: u32, number: u64, element: &crate::reader::model::Element) -> Term {
+    pub fn input(&mut self, of: u32, number: u64, element: &Element) -> Term {
+        self.elements.entry(of).or_insert_with(|| element.clone());
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
@@ -333,7 +339,12 @@ impl Terms {
             return *known;
         }
         let info = info.unwrap_or_else(|| self.result(number, operands, width));
-        self.add(key.1, info)
+        let is_any = matches!(key.1, Node::Any(..));
+        let term = self.add(key.1, info);
+        if let ([a, b], true) = (operands, is_any) {
+            self.halves.insert(term, [*a, *b]);
+        }
+        term
     }
 
     /// What is known of the result of an operation.

@@ -1,0 +1,188 @@
+//! Whether two terms have other values for some inputs: both are computed for many, special ones among them.
+//!
+//! Of few inputs all special values are tried together. Of more, all inputs have one value, or one input has a special value, those
+//! first that one term alone depends on, or each has any. Inputs count for which the program before does what it did where it ran:
+//! data decides branches and addresses as then, nothing is divided by 0, and its flags promise nothing that does not hold.
+
+use super::{Node, Operands, Promises, Term, Terms, Undefined, mask};
+use crate::reader::calc::{Calc, is_nan};
+use crate::reader::flags::{CONTRACT, NEW, REASSOC};
+use crate::run::arith::{self, breaks, evaluate, is_open, mix};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// How many inputs are tried at most for two terms.
+const TRIALS: usize = 1 << 13;
+
+/// What is taken for granted of inputs.
+pub struct Assumed<'a> {
+    /// What the program before promises.
+    pub promises: &'a Promises,
+    /// What decided branches and addresses.
+    pub decided: &'a BTreeSet<Term>,
+}
+
+/// The value of a term for some inputs, and whether it is open: as the program before says it, and as the other one does.
+#[derive(Clone, Copy, Default)]
+struct ElementValue {
+    bits: u64,
+    open: [bool; 2],
+}
+
+impl Terms {
+    /// What a term is made of: terms of lesser numbers.
+    fn operands(&self, term: Term) -> Operands {
+        match self.node(term) {
+            Node::Apply(_, operands) => operands.clone(),
+            Node::Any(..) => self.halves.get(&term).map_or_else(Operands::new, |halves| Operands::from_slice(halves)),
+            Node::Bits(pieces) => pieces.iter().map(|piece| piece.of).collect(),
+            Node::Input(..) | Node::Undefined | Node::Constant(_) => Operands::new(),
+        }
+    }
+
+    /// All that terms are made of, if that is at most so many terms of which values are known for other inputs.
+    fn made_of(&self, roots: impl Iterator<Item = Term>, most: usize) -> Option<BTreeSet<Term>> {
+        let (mut open, mut all): (Vec<Term>, _) = (roots.collect(), FxHashSet::default());
+        while let Some(term) = open.pop() {
+            let info = self.info(term);
+            if info.undefined != Undefined::None || info.unknown || all.len() > most {
+                return None;
+            }
+            if all.insert(term) {
+                open.extend(self.operands(term));
+            }
+        }
+        Some(all.into_iter().collect())
+    }
+
+    /// Inputs for which two terms of an element of a type have other values, if such are found; takes of `steps` what is computed.
+    pub fn apart(&self, [old, new]: [Term; 2], of: &str, assumed: &Assumed, steps: &mut usize) -> Option<String> {
+        let (most, promises) = (*steps / 8, assumed.promises);
+        let divisors = promises.divisors.iter().flat_map(|(of, by)| of.iter().chain([by]));
+        let conditions = divisors.chain(assumed.decided).copied();
+        let all = self.made_of([old, new].into_iter().chain(conditions), most)?;
+        let [of_old, of_new] = [old, new].map(|term| self.made_of([term].into_iter(), most).unwrap_or_default());
+        let calc = |term: &Term| match self.node(*term) {
+            Node::Apply(number, _) | Node::Any(number, ..) => Some(self.calc_of(*number)),
+            _ => None,
+        };
+        use Calc::{AddF, DivF, Fma, MulF, SubF};
+        let rounds = |term: &Term| matches!(calc(term), Some(AddF | SubF | MulF | DivF | Fma));
+        let is_any = |term: &Term| matches!(self.node(*term), Node::Any(..));
+        let may_round = self.allowed & (REASSOC | CONTRACT) != 0;
+        if of_old.union(&of_new).any(|term| rounds(term) && (may_round || is_any(term))) {
+            return None;
+        }
+        let is_near = self.info(old).near || self.info(new).near;
+        let is_one_sided = |term: &Term| of_old.contains(term) != of_new.contains(term);
+        let is_input = |term: &&Term| matches!(self.node(**term), Node::Input(..));
+        let mut inputs: Vec<Term> = all.iter().filter(is_input).copied().collect();
+        inputs.sort_by_key(|term| !is_one_sided(term));
+        let own = inputs.iter().take_while(|term| is_one_sided(term)).count();
+        let tables: Vec<Vec<u64>> = inputs.iter().map(|term| self.special(*term)).collect();
+        let cases = tables.iter().try_fold(1_usize, |all, table| all.checked_mul(table.len()));
+        let trials = (*steps / 4 / all.len().max(1)).min(TRIALS);
+        let cases = cases.filter(|cases| *cases <= trials);
+        let mut values: FxHashMap<Term, ElementValue> = FxHashMap::default();
+        for trial in 0..cases.unwrap_or(trials) {
+            *steps = steps.saturating_sub(all.len());
+            let (mut rest, round) = (trial, trial / 3);
+            for (k, (term, table)) in inputs.iter().zip(&tables).enumerate() {
+                let usual = self.info(*term).values[self.choice];
+                let hash = mix(trial as u64, k as u64) as usize;
+                // Infinities and NaNs first.
+                let from_last = |k: usize| table[table.len() - 1 - k % table.len()];
+                let bits = match (cases, trial % 3) {
+                    (Some(_), _) => {
+                        let digit = rest % table.len();
+                        rest /= table.len();
+                        table[digit]
+                    }
+                    (_, 0) => from_last(round),
+                    (_, 1) => {
+                        let among = if own == 0 { inputs.len() } else { own };
+                        if k == round % among { from_last(round / among) } else { usual }
+                    }
+                    _ if hash & 1 == 0 => usual,
+                    _ => table[(hash >> 1) % table.len()],
+                };
+                values.insert(*term, ElementValue { bits, open: [false; 2] });
+            }
+            for term in &all {
+                if !is_input(&term) {
+                    let value = self.value(*term, promises, &values);
+                    values.insert(*term, value);
+                }
+            }
+            let value = |term: &Term| values[term];
+            let is_same = |term: &Term| {
+                let is = value(term);
+                !is.open[0] && is.bits == self.info(*term).values[self.choice]
+            };
+            let least = |term: &Term| 1_u64 << (self.info(*term).width.max(1) - 1);
+            let ones = |term: &Term| mask(self.info(*term).width);
+            let divides = promises.divisors.iter().all(|(of, by)| match of {
+                None => value(by).bits != 0,
+                Some(of) => value(by).bits != ones(by) || value(of).bits != least(of),
+            });
+            if !divides || !assumed.decided.iter().all(is_same) || value(&old).open[0] {
+                continue;
+            }
+            let (was, is) = (value(&old).bits, value(&new).bits);
+            let (had_none, has_none) = (is_nan(was, of), is_nan(is, of));
+            if value(&new).open[1] || had_none != has_none || !is_near && !has_none && was != is {
+                let shown =
+                    inputs.iter().take(3).map(|term| format!("{} is {:#x}", self.text(*term, 1), values[term].bits));
+                let shown = shown.collect::<Vec<_>>().join(" and ");
+                let what =
+                    if value(&new).open[1] { "undefined".to_owned() } else { format!("{is:#x} instead of {was:#x}") };
+                return Some(if shown.is_empty() { what } else { format!("{what} where {shown}") });
+            }
+        }
+        None
+    }
+
+    /// The special values of an input.
+    fn special(&self, term: Term) -> Vec<u64> {
+        let Node::Input(of, _) = self.node(term) else { return vec![] };
+        self.elements.get(of).map_or_else(|| vec![0], arith::special)
+    }
+
+    /// The value of a term that is no input, of those of its operands.
+    fn value(&self, term: Term, promises: &Promises, values: &FxHashMap<Term, ElementValue>) -> ElementValue {
+        let operands = self.operands(term);
+        let of = |k: usize| operands.get(k).map_or_else(ElementValue::default, |operand| values[operand]);
+        let mut open = [0, 1].map(|side| operands.iter().any(|operand| values[operand].open[side]));
+        match self.node(term) {
+            Node::Constant(bits) => ElementValue { bits: *bits, open },
+            Node::Bits(pieces) => {
+                let mut low = 0;
+                let bits = pieces.iter().fold(0, |all, piece| {
+                    let part = (values[&piece.of].bits >> piece.low & mask(piece.len)) << low;
+                    low += piece.len;
+                    all | part
+                });
+                ElementValue { bits, open }
+            }
+            Node::Apply(number, _) | Node::Any(number, ..) => {
+                let operator = &self.operators[*number as usize];
+                let bits = evaluate(operator, 1, operands.len(), |k| of(k).bits) & mask(self.info(term).width);
+                // What is not selected does not count.
+                if operator.1 == Calc::Select {
+                    let taken = of(if of(0).bits & 1 == 1 { 1 } else { 2 });
+                    open = [0, 1].map(|side| of(0).open[side] || taken.open[side]);
+                }
+                let (a, b) = (of(0).bits, of(if operands.len() > 1 { 1 } else { 0 }).bits);
+                let own = operator.0.flags & !NEW;
+                let promised = promises.flags.get(&term).copied().unwrap_or(0);
+                let is_open = is_open(operator, a, b);
+                open = [
+                    open[0] || breaks(operator, own | promised, (a, b), bits),
+                    open[1] || breaks(operator, own, (a, b), bits),
+                ];
+                ElementValue { bits, open: open.map(|open| open || is_open) }
+            }
+            Node::Input(..) | Node::Undefined => ElementValue::default(),
+        }
+    }
+}
