@@ -22,6 +22,7 @@ mod run;
 use layout_verify_core::Pair as Forms;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Operation, OperationRef};
+use proof::Why;
 use proof::formula::Obligations;
 use proof::smt;
 use reader::flags::{AFN, CONTRACT, REASSOC};
@@ -235,7 +236,21 @@ impl<'c> Source<'c> {
                     wrong.into_iter().for_each(|wrong| self.note_open(&mut errors, *number, wrong));
                     continue;
                 }
-                Err(why) => why,
+                Err(Why::Open(why)) => why,
+                Err(Why::Wrong(message)) => {
+                    let before = before.get_or_insert_with(|| self.different(&forms));
+                    let is_wrong = |(_, form): &&(usize, Program)| {
+                        form.functions.get(&name).is_some_and(|function| {
+                            let same =
+                                proof::same((&self.program, source), (form, function), (allowed, &mut looks), false);
+                            matches!(same, Err(Why::Wrong(_)))
+                        })
+                    };
+                    let number = before.iter().find(is_wrong).map_or(*number, |(number, _)| *number);
+                    let finding = Finding { is_error: true, function: name, message, is_tried: false, place: None };
+                    self.note_open(&mut errors, number, finding);
+                    continue;
+                }
             };
             let for_each = self.left / if is_shared { 2 } else { 1 };
             let mut left = [for_each; 2];

@@ -15,6 +15,8 @@ pub enum Undecided {
     Split(Var, i64),
     /// It cannot be shown, and why.
     Unproved(String),
+    /// It does not hold, and why.
+    Wrong(String),
 }
 
 pub type Shown<T> = Result<T, Undecided>;
@@ -297,6 +299,18 @@ impl Space {
 
     pub fn is_zero(&self, e: &Linear) -> Shown<bool> {
         Ok(self.normal(e)?.as_constant() == Some(0))
+    }
+
+    /// Whether an expression is another number than 0 for some values of the variables: it is one of digits, and these have no
+    /// values that their variables do not have.
+    pub fn has_other(&self, e: &Linear) -> Shown<bool> {
+        let e = self.normal(e)?;
+        let length = |var: Var| self.vars[var].range.1 - self.vars[var].range.0;
+        let is_exact = |var: Var| {
+            let digits = self.digits_of(var).into_iter();
+            digits.map(length).try_fold(1_i64, i64::checked_mul) == Some(length(var))
+        };
+        Ok(!self.is_zero(&e)? && e.terms.vars().all(|var| is_exact(self.root_of(var))))
     }
 
     /// Whether the expression is at least 0 everywhere (`true`) or nowhere (`false`).

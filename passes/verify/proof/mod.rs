@@ -43,16 +43,16 @@ const VALUES_OF_A_LOOK: usize = 4;
 /// `allowed` are flags of fast math that hold for all operations.
 ///
 /// # Errors
-/// Why that is not shown.
+/// Why that is not shown, or [`Why::Wrong`].
 pub fn same(
     meant: (&Program, &Function),
     made: (&Program, &Function),
     (allowed, looks): (u32, &mut usize),
     noted: bool,
-) -> Result<Obligations, String> {
+) -> Result<Obligations, Why> {
     let types = |function: &Function| (function.arguments.len(), function.results.len());
     if types(meant.1) != types(made.1) {
-        return Err("arguments or results of another number".to_owned());
+        return Err("arguments or results of another number".to_owned().into());
     }
     let (results, is_public) = (meant.1.results.len(), meant.1.public);
     let mut statements = |(program, function): (&Program, &Function)| {
@@ -68,7 +68,7 @@ pub fn same(
     };
     let (meant, made) = (statements(meant)?, statements(made)?);
     if meant.results.len() != made.results.len() {
-        return Err("results of another number".to_owned());
+        return Err("results of another number".to_owned().into());
     }
     let mut proof = Proof::new([&meant, &made], (allowed, *looks), noted.then(Obligations::default));
     let shown = of_both(&mut proof, results, is_public);
@@ -76,12 +76,37 @@ pub fn same(
     shown.map(|()| proof.obligations.unwrap_or_default())
 }
 
-fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), String> {
+/// Why two functions are not shown to be the same.
+#[derive(Debug)]
+pub enum Why {
+    /// It is not known.
+    Open(String),
+    /// They are not, and how.
+    Wrong(String),
+}
+
+impl From<String> for Why {
+    fn from(why: String) -> Why {
+        Why::Open(why)
+    }
+}
+
+impl From<Undecided> for Why {
+    fn from(stop: Undecided) -> Why {
+        match stop {
+            Undecided::Unproved(why) => Why::Open(why),
+            Undecided::Wrong(how) => Why::Wrong(how),
+            Undecided::Split(..) => Why::Open("too many cases".to_owned()),
+        }
+    }
+}
+
+fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why> {
     let [meant, made] = proof.programs;
     for number in 0..meant.results.len() {
-        proof.same(number).map_err(|stop| match stop {
-            Undecided::Unproved(why) => format!("result {number}: {why}"),
-            Undecided::Split(..) => format!("result {number}: too many cases"),
+        proof.same(number).map_err(|stop| match Why::from(stop) {
+            Why::Wrong(how) if is_public => Why::Wrong(format!("{} has {how}", name(number, results))),
+            Why::Wrong(why) | Why::Open(why) => Why::Open(format!("result {number}: {why}")),
         })?;
     }
     // Two results in one buffer are so in both, and with memory that is given.
@@ -95,13 +120,16 @@ fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Str
         // A tensor that comes in belongs to the caller of a public function.
         let wrong = if j < results { c == d && a != b } else { !had_memory && is_public && c == d };
         if had_memory && (a == b) != (c == d) || wrong {
-            return Err(format!("results {i} and {j} that are in one buffer, or were"));
+            return Err(format!("results {i} and {j} that are in one buffer, or were").into());
         }
     }
-    proof.beside().and_then(|()| proof.apart(1)).and_then(|()| proof.within(1)).and_then(|()| proof.divides()).map_err(
-        |stop| match stop {
-            Undecided::Unproved(why) => why,
-            Undecided::Split(..) => "too many cases".to_owned(),
-        },
-    )
+    Ok(proof.beside().and_then(|()| proof.apart(1)).and_then(|()| proof.within(1)).and_then(|()| proof.divides())?)
+}
+
+/// What a function leaves, by its number: its results, and then its arguments that are memory or tensors.
+fn name(number: usize, results: usize) -> String {
+    match number.checked_sub(results) {
+        None => format!("result {number}"),
+        Some(argument) => format!("memory {argument} of the arguments"),
+    }
 }

@@ -2,10 +2,11 @@
 
 use crate::proof::follow::Proof;
 use crate::proof::layout::{AddressMap, row_major};
-use crate::proof::linear::{Linear, Shown, Space, unproved};
+use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::statements::FunctionResult;
 use crate::proof::subscript::Subscript;
-use crate::proof::value::{LoopPosition, Thunk};
+use crate::proof::value::{Head, LoopPosition, Thunk};
+use crate::reader::calc::is_nan;
 
 impl Proof<'_> {
     /// That both programs leave the same in the result of this number.
@@ -32,7 +33,7 @@ impl Proof<'_> {
                     lane: lane.clone(),
                     place: LoopPosition::default(),
                 });
-                self.equal(&a, &b)
+                self.shown(&a, &b)
             }
             ((Some(FunctionResult::Elements(meant)), end), (Some(FunctionResult::Elements(made)), made_end)) => {
                 if meant.sizes.contains(&0) {
@@ -84,7 +85,7 @@ impl Proof<'_> {
                     at: made_end,
                     place: LoopPosition::default(),
                 };
-                self.equal(&first, &second)
+                self.shown(&first, &second)
             }
             ((Some(FunctionResult::Unknown(why)), _), _) | (_, (Some(FunctionResult::Unknown(why)), _)) => {
                 unproved(why.clone())
@@ -92,4 +93,39 @@ impl Proof<'_> {
             _ => unproved("results of different kinds"),
         }
     }
+
+    /// That two elements of results are equal, for each value of the variables.
+    ///
+    /// # Errors
+    /// [`Undecided::Wrong`] where they are elements of arguments that differ for some value.
+    fn shown(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
+        self.cases(&mut |proof| match proof.equal_here(a, b) {
+            Err(Undecided::Unproved(why)) => match [proof.head(a.clone())?, proof.head(b.clone())?] {
+                [Head::Input(m, x), Head::Input(n, y)]
+                    if [&m, &n].iter().all(|name| name.starts_with("argument"))
+                        && (m != n || proof.space.has_other(&x.minus(&y)?)?) =>
+                {
+                    Err(Undecided::Wrong(match m == n {
+                        true => format!("an element of {n} that is read at another index than before"),
+                        false => format!("an element of {n}, which differs from one of {m}"),
+                    }))
+                }
+                [Head::Constant(m), Head::Constant(n)] if is_other(&m, &n) => {
+                    Err(Undecided::Wrong(format!("the constant {n}, which differs from {m}")))
+                }
+                _ => unproved(why),
+            },
+            found => found,
+        })
+    }
+}
+
+/// Whether two constants, `type bits`, are not the same number, where NaNs are alike.
+fn is_other(a: &str, b: &str) -> bool {
+    let parts = |text: &str| {
+        let (of, bits) = text.split_once(' ')?;
+        Some((of.to_owned(), bits.parse::<u64>().ok()?))
+    };
+    let Some(((of, a), (other, b))) = parts(a).zip(parts(b)) else { return false };
+    of == other && a != b && !(is_nan(a, &of) && is_nan(b, &of))
 }

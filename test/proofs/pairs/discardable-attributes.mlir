@@ -16,7 +16,7 @@ func.func @f(%a: memref<4xf32>, %b: memref<4xf32>) {
   return
 }
 // -----
-// error
+// error: another index
 func.func @f(%a: memref<4xf32>, %b: memref<4xf32>) {
   %c3 = arith.constant 3 : index
   affine.for %i = 0 to 4 {
