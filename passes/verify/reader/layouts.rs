@@ -122,6 +122,17 @@ impl Type {
     }
 }
 
+/// The memory space of lowered memory, where the text of a layout has the number of one.
+pub fn memory_space(text: &str) -> Option<String> {
+    let number = text.split_once("S(")?.1.split_once(')')?.0;
+    let name = match number {
+        "1" => "vmem".to_owned(),
+        "5" => "host".to_owned(),
+        other => format!("device {other}"),
+    };
+    Some(format!("#layout.memory_space<{name}>"))
+}
+
 /// The sizes of a tile; none for `*`.
 pub type Tile = Vec<Option<i64>>;
 

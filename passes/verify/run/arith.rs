@@ -311,12 +311,13 @@ pub fn mix(a: u64, b: u64) -> u64 {
 
 /// Some number of the operands of an operation that is not computed.
 pub fn opaque(operator: &Operator, choice: usize, count: usize, value: impl Fn(usize) -> u64) -> u64 {
-    let text = operator.name.bytes().chain(operator.attributes.bytes()).fold(0, |hash, byte| mix(hash, byte.into()));
+    let Operator { name, attributes, from, to, .. } = operator;
+    let text = [name, attributes, &from.text, &to.text].into_iter().flat_map(|text| text.bytes());
+    let text = text.fold(0, |hash, byte| mix(hash, byte.into()));
     // NaNs are alike.
-    let from = &operator.from;
     let plain = |bits: u64| if is_nan(bits, &from.text) { rounded(f64::NAN, from) } else { bits };
     let hash = (0..count).fold(text, |hash, k| mix(hash, plain(value(k))));
-    inputs(&operator.to, hash)[choice]
+    inputs(to, hash)[choice]
 }
 
 /// Values of an element for all choices of inputs: a small integer, any number, and one of any sign.

@@ -1,6 +1,6 @@
 //! What callers of a function see of it: how many arguments it has, and of which types.
 
-use crate::reader::layouts::{Layout, row_major};
+use crate::reader::layouts::{Layout, memory_space, row_major};
 use crate::reader::model::{Function, Kind, Place, Program, Type};
 use crate::run::Stop;
 
@@ -57,7 +57,10 @@ pub fn check(before: &Function, form: &Form, strips: bool) -> Result<(), Stop> {
     for (n, (what, (old, new))) in ["argument", "result"].into_iter().zip(types).enumerate() {
         let attributes = before.attributes[n].iter().zip(&after.attributes[n]);
         for (k, ((old, new), (was, is))) in old.iter().zip(new).zip(attributes).enumerate() {
-            let attributes = (was != is).then_some("with other attributes of LLVM");
+            // What the padding of an argument holds is a promise of the caller.
+            let promise = |function: &Function| if n == 0 { function.padding.get(k).copied().flatten() } else { None };
+            let is_promised = promise(after).is_none_or(|bits| promise(before) == Some(bits));
+            let attributes = (was != is || !is_promised).then_some("with other attributes");
             let Some(how) = difference(old, new, strips).or(attributes) else { continue };
             let how = format!("{what} {k} {how} than before");
             let is_known = |r#type: &Type| !matches!(r#type, Type::Other(_));
@@ -80,10 +83,10 @@ fn difference(old: &Type, new: &Type, strips: bool) -> Option<&'static str> {
     };
     let is_memory = |kind: &Kind| *kind == Kind::MemRef;
     let (layout, is_lowered) = (old.layout(), new.layout().is_none() && is_memory(new_kind));
-    // The number of the memory is part of a layout, and its name is the memory space. What else a tensor says may be dropped.
-    let named = layout.is_some_and(|text| text.contains("S(")) && new_space.is_some();
-    let dropped = new_space.is_none() && (strips || !is_memory(kind) && layout.is_none_or(|text| !text.contains("S(")));
-    if is_lowered && space != new_space && !named && !dropped {
+    // What a tensor says beside a layout may be dropped.
+    let placed = layout.and_then(memory_space);
+    let is_dropped = new_space.is_none() && (strips || placed.is_none() && !is_memory(kind));
+    if is_lowered && placed.as_ref().or(space.as_ref()) != new_space.as_ref() && !is_dropped {
         return Some("in another memory space");
     }
     // Where lowered memory has its elements is compared with the layout where it is made.

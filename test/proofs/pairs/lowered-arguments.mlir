@@ -26,7 +26,13 @@ func.func @f(%x: memref<2x3x2x2x1xf32>) -> f32 {
   return %r : f32
 }
 // -----
-// error: argument 0 with other attributes of LLVM than before
+// error: argument 0 with other attributes than before
+func.func @f(%x: memref<2x3x2x2xf32> {layout.padding = 0.0 : f32}) -> f32 {
+  %r = affine.load %x[1, 2, 0, 0] : memref<2x3x2x2xf32>
+  return %r : f32
+}
+// -----
+// error: argument 0 with other attributes than before
 func.func @f(%x: memref<2x3x2x2xf32> {llvm.noalias}) -> f32 {
   %r = affine.load %x[1, 2, 0, 0] : memref<2x3x2x2xf32>
   return %r : f32

@@ -17,13 +17,13 @@ func.func @f(%x: memref<4xf32> {llvm.noalias}) -> (f32 {llvm.noundef}) attribute
   return %r : f32
 }
 // -----
-// error: argument 0 with other attributes of LLVM than before
+// error: argument 0 with other attributes than before
 func.func @f(%x: memref<4xf32, 1>) -> (f32 {llvm.noundef}) attributes {llvm.emit_c_interface} {
   %r = affine.load %x[0] : memref<4xf32, 1>
   return %r : f32
 }
 // -----
-// error: result 0 with other attributes of LLVM than before
+// error: result 0 with other attributes than before
 func.func @f(%x: memref<4xf32, 1> {llvm.noalias}) -> f32 attributes {llvm.emit_c_interface} {
   %r = affine.load %x[0] : memref<4xf32, 1>
   return %r : f32
