@@ -1,7 +1,7 @@
 //! Pairs of programs in files, with what verification has to find of each.
 //!
-//! A file of `test/proofs/pairs` has a program and other ones behind it, each after a line `// -----` and a line that says
-//! `// same` or, of a wrong one, `// error: ` and a part of the message. `scalars.txt` has pairs of one line each.
+//! A file of `test/proofs/Inputs` has a program and other ones behind it, each after a line `// -----` and a line that says
+//! `// same`, `// remark: ` or, of a wrong one, `// error: ` and a part of the message. `scalars.txt` has pairs of one line each.
 //! `LAYOUT_PAIRS` names another folder, of which all that is found is printed.
 
 use super::{NONE, context};
@@ -29,7 +29,7 @@ fn found(before: &str, after: &str) -> (&'static str, String) {
 #[test]
 fn pairs_of_files_are_judged() {
     let other = env::var("LAYOUT_PAIRS").map(PathBuf::from);
-    let folder = other.clone().unwrap_or_else(|_| Checkout::new().root.join("test/proofs/pairs"));
+    let folder = other.clone().unwrap_or_else(|_| Checkout::new().root.join("test/proofs/Inputs"));
     let entries = fs::read_dir(folder).expect("a folder of pairs").flatten().map(|entry| entry.path());
     let is_program = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "mlir");
     let mut files: Vec<PathBuf> = entries.filter(is_program).collect();
@@ -58,7 +58,7 @@ fn pairs_of_files_are_judged() {
 /// Wrong pairs are errors, and right ones are not.
 #[test]
 fn special_numbers_tell_operations_apart() {
-    let text = fs::read_to_string(Checkout::new().root.join("test/proofs/pairs/scalars.txt")).expect("the pairs");
+    let text = fs::read_to_string(Checkout::new().root.join("test/proofs/Inputs/scalars.txt")).expect("the pairs");
     let (mut wrong, mut count) = (vec![], [0; 2]);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let [truth, signature, before, after] = line.split(" | ").collect::<Vec<_>>()[..] else { panic!("{line}") };

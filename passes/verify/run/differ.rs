@@ -68,7 +68,7 @@ impl Terms {
     pub fn text(&self, term: Term, depth: u32) -> String {
         let list = |terms: &[Term]| terms.iter().map(|term| self.text(*term, depth - 1)).collect::<Vec<_>>().join(", ");
         match self.node(term) {
-            Node::Input(of, number) => {
+            Node::Input(of, number, _) => {
                 let place = ["", "what is behind ", "what is beside "][(of >> 30).min(2) as usize];
                 format!("{place}%arg{}[{number}]", of & (BEHIND - 1))
             }

@@ -57,8 +57,8 @@ pub struct Piece {
 /// What a term is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// An element of an input: of which input, and its number.
-    Input(u32, u64),
+    /// An element of an input: of which input, its number, and that of its type.
+    Input(u32, u64, u32),
     /// Memory that nobody has written, or padding. One term stands for all: what is made of it is compared with nothing.
     Undefined,
     /// A number.
@@ -132,7 +132,7 @@ pub struct Terms {
     plain: Vec<Option<u32>>,
     operator_numbers: FxHashMap<Operator, u32>,
     /// The types of inputs, and two operands of each [`Node::Any`]: what its values are made of.
-    elements: FxHashMap<u32, Element>,
+    elements: Vec<Element>,
     halves: FxHashMap<Term, [Term; 2]>,
     /// Flags of fast math that all operations of floating-point numbers may have.
     pub(super) allowed: u32,
@@ -207,11 +207,15 @@ impl Terms {
 
     /// An element of an input.
     pub fn input(&mut self, of: u32, number: u64, element: &Element) -> Term {
-        self.elements.entry(of).or_insert_with(|| element.clone());
+        let known = self.elements.iter().position(|known| known == element);
+        let kind = known.unwrap_or_else(|| {
+            self.elements.push(element.clone());
+            self.elements.len() - 1
+        });
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
-        self.add(Node::Input(of, number), Info::of(width, values))
+        self.add(Node::Input(of, number, kind as u32), Info::of(width, values))
     }
 
     /// An element of memory that has no contents, or of padding. Its values are large as numbers of any kind, of both signs and

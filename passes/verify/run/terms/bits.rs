@@ -136,7 +136,7 @@ impl Terms {
         let mut pieces = self.pieces(term, 0, own);
         let len = width - own;
         let of = match *self.node(term) {
-            Node::Input(of, number) => {
+            Node::Input(of, number, _) => {
                 let element = Element { text: format!("i{len}"), bits: len.into(), integer: true };
                 self.input(BEHIND | of, number, &element)
             }

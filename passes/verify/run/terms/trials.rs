@@ -144,8 +144,8 @@ impl Terms {
 
     /// The special values of an input.
     fn special(&self, term: Term) -> Vec<u64> {
-        let Node::Input(of, _) = self.node(term) else { return vec![] };
-        self.elements.get(of).map_or_else(|| vec![0], arith::special)
+        let Node::Input(.., kind) = self.node(term) else { return vec![] };
+        arith::special(&self.elements[*kind as usize])
     }
 
     /// The value of a term that is no input, of those of its operands.
