@@ -337,8 +337,8 @@ pub fn inputs(element: &Element, hash: u64) -> [u64; CHOICES] {
     [(hash % 4) as f64 - 1.0, any, if hash & 1 == 0 { 3.0 * any } else { -any }].map(|x| rounded(x, element))
 }
 
-/// Values of an element at which operations differ: zeros, numbers at which roundings change, subnormal ones, the largest, the
-/// least, infinities and NaNs with several bits.
+/// Values of an element at which operations differ: numbers at which roundings change, the least and the largest of each kind,
+/// and at the end, where they are tried first, NaNs with several bits, zeros and infinities.
 pub fn special(element: &Element) -> Vec<u64> {
     let Some((exponent, fraction)) = format(&element.text) else {
         let top = 1_u64 << (element.bits.clamp(1, 64) - 1);
@@ -351,11 +351,12 @@ pub fn special(element: &Element) -> Vec<u64> {
         return all;
     };
     let infinity = ((1_u64 << exponent) - 1) << fraction;
-    let near = [0.0, 0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 100.7].map(|x| rounded(x, element));
+    let near = [0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 100.7].map(|x| rounded(x, element));
     // One more than an integer can be and keep a half, the numbers around 1, and the least and largest of each kind.
     let whole = rounded(2_f64.powi(fraction as i32), element);
-    let edges = [1, (1 << fraction) - 1, 1 << fraction, infinity - 1, whole - 1, whole + 1, near[3] + 1, near[3] - 1];
-    let others = [infinity, infinity | 1 << (fraction - 1), infinity | 1, infinity | ((1 << fraction) - 1)];
+    let edges = [1, (1 << fraction) - 1, 1 << fraction, infinity - 1, whole - 1, whole + 1, near[2] + 1, near[2] - 1];
+    let nan = infinity | 1 << (fraction - 1);
+    let others = [infinity | 1, infinity | ((1 << fraction) - 1), 0, nan, infinity];
     let sizes = near.into_iter().chain(edges).chain(others);
     sizes.flat_map(|size| [size, size | 1 << (exponent + fraction)]).collect()
 }
