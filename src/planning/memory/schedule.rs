@@ -539,9 +539,9 @@ mod tests {
     #[test]
     fn counts_of_orders_are_those_of_the_programs() {
         let texts = [
-            include_str!("../../../test/memory/branch_in_loop.hlo"),
-            include_str!("../../../test/memory/branch_updates_state.hlo"),
-            include_str!("../../../test/memory/loop_of_three.hlo"),
+            include_str!("../../../test/plan/memory/branch_in_loop.hlo"),
+            include_str!("../../../test/plan/memory/branch_updates_state.hlo"),
+            include_str!("../../../test/plan/memory/loop_of_three.hlo"),
             include_str!("../../../test/schedule/two_results.hlo"),
             include_str!("../../../test/schedule/chain_into_a_result.hlo"),
         ];
