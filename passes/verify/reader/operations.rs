@@ -64,11 +64,12 @@ fn function(op: Op, public: bool) -> Option<Function> {
     let body = (!mlir::blocks(op, 0).is_empty()).then(|| reader.region(op, 0));
     let [of_arguments, of_results] =
         ["arg_attrs", "res_attrs"].map(|name| attribute(op, name).and_then(mlir::array).unwrap_or_default());
-    let padding = |(k, r#type): (usize, &Type)| {
-        let element = if let Type::Shaped { element, .. } = r#type { element } else { return None };
-        mlir::items(mlir::entry(*of_arguments.get(k)?, "layout.padding")?, element)?.first().copied()
+    // A promise of the element's type, also where elements are packed in a wider one.
+    let padding = |k: usize| {
+        let value = mlir::entry(*of_arguments.get(k)?, "layout.padding")?;
+        mlir::items(value, &mlir::element(value.r#type())?)?.first().copied()
     };
-    let padding = arguments.iter().enumerate().map(padding).collect();
+    let padding = (0..arguments.len()).map(padding).collect();
     let of_llvm = |all: Vec<String>| all.into_iter().filter(|text| text.starts_with("llvm.")).collect::<BTreeSet<_>>();
     let of_each = |all: &[Attribute], count: usize| {
         (0..count).map(|k| of_llvm(all.get(k).map_or(vec![], |own| mlir::entries(*own)))).collect()

@@ -130,7 +130,8 @@ impl Places {
                 Some((dim, weight)) => digits.push((dim, weight, part.extent, stride)),
                 None => copies.push((part.extent, stride)),
             }
-            if axis.is_none() {
+            // What has one step inside of a place is no dimension of memory.
+            if axis.is_none() && part.extent != 1 {
                 dims.push((part.extent, stride));
             }
         }
