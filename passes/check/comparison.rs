@@ -42,7 +42,7 @@ pub(crate) fn run<'c>(
             reassociate: allows("reassociate"),
             contract: allows("contract"),
             approximate: allows("approximate"),
-            interfaces: passes.iter().any(|pass| pass.contains("entry=machine") || pass.contains("entry=free")),
+            interfaces: passes.iter().any(|pass| pass.contains("entry=default") || pass.contains("entry=free")),
             arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
             spaces: passes.iter().any(|pass| pass.starts_with("layout-strip-memory-spaces")),
             obligations: option(options, "smt").is_some(),

@@ -237,6 +237,8 @@ impl<'c> Source<'c> {
                     continue;
                 }
                 Err(Why::Open(why)) => why,
+                // The program keeps the layouts that it had inside, while its interface has those of the last form.
+                Err(Why::Wrong(why)) if self.limits.interfaces => why,
                 Err(Why::Wrong(message)) => {
                     let before = before.get_or_insert_with(|| self.different(&forms));
                     let is_wrong = |(_, form): &&(usize, Program)| {

@@ -237,19 +237,23 @@ pub fn on_indices(operator: &Operator, a: i64, b: i64) -> Option<i64> {
     }
 }
 
-/// Whether an operation leaves open what its result is: what its flags promise does not hold, or the sign of a zero does not count.
+/// Whether what the flags of an operation promise does not hold.
 pub fn breaks(operator: &(Operator, Calc), flags: u32, (a, b): (u64, u64), result: u64) -> bool {
     let (from, to) = (&operator.0.from, &operator.0.to);
     let numbers = [number(a, from), number(b, from), number(result, to)];
     let has = |bit: usize| flags >> bit & 1 == 1;
-    let is_zero = format(&to.text).is_some() && numbers[2] == 0.0;
     let integers = flags & (NSW | NUW | EXACT);
-    let zeros = matches!(operator.1, Calc::MaxNum | Calc::MinNum) && numbers[0] == 0.0 && numbers[1] == 0.0;
     has(1) && numbers.iter().any(|x| x.is_nan())
         || has(2) && numbers.iter().any(|x| x.is_infinite())
-        || has(3) && is_zero
-        || zeros && a != b
         || integers != 0 && from.integer && !keeps(operator, integers, a, b)
+}
+
+/// Whether an operation leaves open the sign of its result, a zero.
+pub fn leaves_sign(operator: &(Operator, Calc), flags: u32, (a, b): (u64, u64), result: u64) -> bool {
+    let (from, to) = (&operator.0.from, &operator.0.to);
+    let is_zero = |bits: u64, element: &Element| format(&element.text).is_some() && number(bits, element) == 0.0;
+    let is_either = matches!(operator.1, Calc::MaxNum | Calc::MinNum) && is_zero(a, from) && is_zero(b, from) && a != b;
+    is_either || flags >> 3 & 1 == 1 && is_zero(result, to)
 }
 
 /// Whether an operation leaves open what its result is: a division by 0 or beyond its type, a shift by all bits, a number that

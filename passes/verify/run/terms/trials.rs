@@ -7,7 +7,7 @@
 use super::{Node, Operands, Promises, Term, Terms, Undefined, mask};
 use crate::reader::calc::{Calc, is_nan};
 use crate::reader::flags::{CONTRACT, NEW, REASSOC};
-use crate::run::arith::{self, breaks, evaluate, is_open, mix};
+use crate::run::arith::{self, breaks, evaluate, is_open, leaves_sign, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -22,11 +22,13 @@ pub struct Assumed<'a> {
     pub decided: &'a BTreeSet<Term>,
 }
 
-/// The value of a term for some inputs, and whether it is open: as the program before says it, and as the other one does.
+/// The value of a term for some inputs, and whether it is open: as the program before says it, and as the other one does; and
+/// whether the sign of a zero that it is made of is.
 #[derive(Clone, Copy, Default)]
 struct ElementValue {
     bits: u64,
     open: [bool; 2],
+    has_any_sign: bool,
 }
 
 impl Terms {
@@ -106,7 +108,7 @@ impl Terms {
                     _ if hash & 1 == 0 => usual,
                     _ => table[(hash >> 1) % table.len()],
                 };
-                values.insert(*term, ElementValue { bits, open: [false; 2] });
+                values.insert(*term, ElementValue { bits, ..ElementValue::default() });
             }
             for term in &all {
                 if !is_input(&term) {
@@ -125,7 +127,8 @@ impl Terms {
                 None => value(by).bits != 0,
                 Some(of) => value(by).bits != ones(by) || value(of).bits != least(of),
             });
-            if !divides || !assumed.decided.iter().all(is_same) || value(&old).open[0] {
+            let has_any_sign = value(&old).has_any_sign || value(&new).has_any_sign;
+            if !divides || !assumed.decided.iter().all(is_same) || value(&old).open[0] || has_any_sign {
                 continue;
             }
             let (was, is) = (value(&old).bits, value(&new).bits);
@@ -153,8 +156,9 @@ impl Terms {
         let operands = self.operands(term);
         let of = |k: usize| operands.get(k).map_or_else(ElementValue::default, |operand| values[operand]);
         let mut open = [0, 1].map(|side| operands.iter().any(|operand| values[operand].open[side]));
+        let mut has_any_sign = operands.iter().any(|operand| values[operand].has_any_sign);
         match self.node(term) {
-            Node::Constant(bits) => ElementValue { bits: *bits, open },
+            Node::Constant(bits) => ElementValue { bits: *bits, open, has_any_sign },
             Node::Bits(pieces) => {
                 let mut low = 0;
                 let bits = pieces.iter().fold(0, |all, piece| {
@@ -162,7 +166,7 @@ impl Terms {
                     low += piece.len;
                     all | part
                 });
-                ElementValue { bits, open }
+                ElementValue { bits, open, has_any_sign }
             }
             Node::Apply(number, _) | Node::Any(number, ..) => {
                 let operator = &self.operators[*number as usize];
@@ -176,11 +180,12 @@ impl Terms {
                 let own = operator.0.flags & !NEW;
                 let promised = promises.flags.get(&term).copied().unwrap_or(0);
                 let is_open = is_open(operator, a, b);
+                has_any_sign |= leaves_sign(operator, own | promised, (a, b), bits);
                 open = [
                     open[0] || breaks(operator, own | promised, (a, b), bits),
                     open[1] || breaks(operator, own, (a, b), bits),
                 ];
-                ElementValue { bits, open: open.map(|open| open || is_open) }
+                ElementValue { bits, open: open.map(|open| open || is_open), has_any_sign }
             }
             Node::Input(..) | Node::Undefined => ElementValue::default(),
         }
