@@ -69,7 +69,7 @@ mod pass;
 pub mod pipelines;
 mod registry;
 #[cfg(not(feature = "vectorize"))]
-#[path = "no_vectorize.rs"]
+#[path = "vectorize/no_vectorize.rs"]
 mod vectorize;
 #[cfg(feature = "vectorize")]
 mod vectorize;

@@ -103,7 +103,7 @@
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
-//! | [`conversion`] | tiled layouts as TensorLayouts, and back | `expr`, `maps`, `places`, `text`, `tiled` |
+//! | [`conversion`] | tiled layouts as TensorLayouts, and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | a picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |

@@ -13,16 +13,18 @@ pub fn emit<'c>(_: Builder<'c>, _: &Nest<'c>, _: &Body<'c>, _: &LowerMemrefsOpti
 }
 
 /// Kernels over the same rows: there are none.
-pub enum RowBlocks {}
+pub enum NoRowBlocks {}
 
-impl RowBlocks {
+pub use NoRowBlocks as RowBlocks;
+
+impl NoRowBlocks {
     /// Refuses all kernels.
     pub fn of<'c>(
         _: Builder<'c>,
         _: &[&(Nest<'c>, Body<'c>)],
         _: &CommonRows<'c>,
         _: &LowerMemrefsOptions,
-    ) -> Result<RowBlocks, usize> {
+    ) -> Result<NoRowBlocks, usize> {
         Err(0)
     }
 
