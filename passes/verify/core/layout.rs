@@ -69,7 +69,7 @@ impl Layout {
     }
 
     /// Whether a memref of these sizes and strides is one of the parts, in the order of memory or in that of the dimensions.
-    /// What has one element has any stride.
+    /// A dimension of one element has any stride.
     pub fn is_of_parts(&self, sizes: &[i64], memref: &[i64], strides: &[i64]) -> bool {
         let Some(parts) = self.parts(sizes, &vec![0; sizes.len()]) else { return false };
         let of = |n: i64, stride: i64| (n, if n == 1 { 0 } else { stride });

@@ -130,7 +130,7 @@ impl Places {
                 Some((dim, weight)) => digits.push((dim, weight, part.extent, stride)),
                 None => copies.push((part.extent, stride)),
             }
-            // What has one step inside of a place is no dimension of memory.
+            // A part of one step inside of a place is no dimension of memory.
             if axis.is_none() && part.extent != 1 {
                 dims.push((part.extent, stride));
             }

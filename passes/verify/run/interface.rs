@@ -39,7 +39,7 @@ pub fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
     Err(if before.public { Stop::Fault(what, 0) } else { Stop::Unknown(format!("a private function of {what}"), 0) })
 }
 
-/// That callers see what they saw: elements as before, and memory where it was, in row-major order where there was a tensor, or,
+/// Checks that callers see what they saw: elements as before, and memory where it was, in row-major order for a tensor, or,
 /// where there was a layout, as that says; in the same memory space, unless spaces are taken away (`strips`), and with the same
 /// attributes of the LLVM dialect.
 ///
@@ -57,7 +57,7 @@ pub fn check(before: &Function, form: &Form, strips: bool) -> Result<(), Stop> {
     for (n, (what, (old, new))) in ["argument", "result"].into_iter().zip(types).enumerate() {
         let attributes = before.attributes[n].iter().zip(&after.attributes[n]);
         for (k, ((old, new), (was, is))) in old.iter().zip(new).zip(attributes).enumerate() {
-            // What the padding of an argument holds is a promise of the caller.
+            // The contents of an argument's padding are a promise of the caller.
             let promise = |function: &Function| if n == 0 { function.padding.get(k).copied().flatten() } else { None };
             let is_promised = promise(after).is_none_or(|bits| promise(before) == Some(bits));
             let attributes = (was != is || !is_promised).then_some("with other attributes");
@@ -83,7 +83,7 @@ fn difference(old: &Type, new: &Type, strips: bool) -> Option<&'static str> {
     };
     let is_memory = |kind: &Kind| *kind == Kind::MemRef;
     let (layout, is_lowered) = (old.layout(), new.layout().is_none() && is_memory(new_kind));
-    // What a tensor says beside a layout may be dropped.
+    // An encoding of a tensor that is no layout may be dropped.
     let placed = layout.and_then(memory_space);
     let is_dropped = new_space.is_none() && (strips || placed.is_none() && !is_memory(kind));
     if is_lowered && placed.as_ref().or(space.as_ref()) != new_space.as_ref() && !is_dropped {

@@ -79,7 +79,7 @@ impl Physical {
     /// not of whole units of memory, there is one.
     fn parts(&self, layout: &Layout) -> Option<Vec<TilePart>> {
         let [_, place, unit] = self.bits;
-        // Of a size that only the program has, no part is left out.
+        // Lowering leaves out no part where a size is known at run time alone.
         let is_static = self.open.is_empty();
         let mut parts = if is_static { layout.lowered(&self.sizes)? } else { layout.parts(&self.sizes)? };
         match parts.iter_mut().rfind(|part| part.size != 1) {

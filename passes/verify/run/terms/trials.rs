@@ -1,6 +1,6 @@
 //! Whether two terms have other values for some inputs: both are computed for many, special ones among them.
 //!
-//! Of few inputs all special values are tried together. Of more, all inputs have one value, or one input has a special value, those
+//! The special values of few inputs are tried together. Of more inputs, all have one value, or one has a special value, those
 //! first that one term alone depends on, or each has any. Inputs count for which the program before does what it did where it ran:
 //! data decides branches and addresses as then, nothing is divided by 0, and its flags promise nothing that does not hold.
 
@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 /// How many inputs are tried at most for two terms.
 const TRIALS: usize = 1 << 13;
 
-/// What is taken for granted of inputs.
+/// Conditions on the inputs that are tried.
 pub struct Assumed<'a> {
-    /// What the program before promises.
+    /// The promises of the program before.
     pub promises: &'a Promises,
-    /// What decided branches and addresses.
+    /// The terms that decided branches and addresses.
     pub decided: &'a BTreeSet<Term>,
 }
 
@@ -32,7 +32,7 @@ struct ElementValue {
 }
 
 impl Terms {
-    /// What a term is made of: terms of lesser numbers.
+    /// The operands of a term: terms of lesser numbers.
     fn operands(&self, term: Term) -> Operands {
         match self.node(term) {
             Node::Apply(_, operands) => operands.clone(),
@@ -171,7 +171,7 @@ impl Terms {
             Node::Apply(number, _) | Node::Any(number, ..) => {
                 let operator = &self.operators[*number as usize];
                 let bits = evaluate(operator, 1, operands.len(), |k| of(k).bits) & mask(self.info(term).width);
-                // What is not selected does not count.
+                // The operand that is not selected does not count.
                 if operator.1 == Calc::Select {
                     let taken = of(if of(0).bits & 1 == 1 { 1 } else { 2 });
                     open = [0, 1].map(|side| of(0).open[side] || taken.open[side]);
