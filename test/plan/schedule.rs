@@ -141,7 +141,8 @@ ENTRY main {{
     assert_eq!(error.message, "the order of `main`: `a` must run before `b`, found it after that");
 }
 
-/// All orders keep readers of a buffer before its in-place update; an operand that is not donated is copied.
+/// A reader of a buffer may run after its update in place, which then writes to a copy; no order of least memory has
+/// such a copy without need.
 #[test]
 fn updates_in_place_stay_in_place() {
     let update = "dynamic-update-slice(a, u, i)";
@@ -180,22 +181,37 @@ ENTRY main {{
 }}
 "
         );
-        let later = |text: &str| {
-            let module = parse(text);
-            let order = vec![0, 1, 2, 3, 4, 5, 7, 6, 8, 9];
-            Schedule::of_orders(BTreeMap::from([(module.entry, order)])).apply(&module).map(|_| ())
-        };
-        let error = later(&text).expect_err(update);
-        assert_eq!(error.message, "the order of `main`: `r` must run before `d`, found it after that");
-        assert!(
-            later(
-                &text.replace("custom-call(a), custom_call_target=\"f\"", "custom-call(x), custom_call_target=\"f\"")
-            )
-            .is_ok()
-        );
-        // A parameter that is not donated is copied, so its readers may come later.
-        assert!(later(&text.replace("(a)", "(x)").replace("(a, ", "(x, ")).is_ok(), "{update}");
+        let module = parse(&text);
+        let order = vec![0, 1, 2, 3, 4, 5, 7, 6, 8, 9];
+        let later = Schedule::of_orders(BTreeMap::from([(module.entry, order)])).apply(&module).unwrap();
+        // The result of the update may be in no output of the program.
+        assert_eq!((temporaries(&module)[&0], temporaries(&later)[&0]), (400, 800), "{update}");
+        let schedule = Schedule::least_memory(&module).unwrap();
+        assert_eq!((temporaries(&schedule.apply(&module).unwrap())[&0], schedule.bounds[&0]), (400, 400), "{update}");
     }
+}
+
+/// The least order reads `a` after its update, which is a copy then: a large value is live beside `b` alone.
+#[test]
+fn an_update_is_a_copy_where_that_takes_less() {
+    let text = "HloModule m
+ENTRY main {
+  x = f32[100]{0} parameter(0)
+  i = s32[] parameter(1)
+  u = f32[1]{0} parameter(2)
+  a = f32[100]{0} reverse(x), dimensions={0}
+  r = f32[1000]{0} custom-call(a), custom_call_target=\"f\"
+  d = f32[100]{0} dynamic-update-slice(a, u, i)
+  b = f32[1000]{0} custom-call(d), custom_call_target=\"f\"
+  s = f32[] custom-call(b), custom_call_target=\"f\"
+  t = f32[] custom-call(r, s), custom_call_target=\"f\"
+  ROOT y = (f32[], f32[]) tuple(s, t)
+}
+";
+    let module = parse(text);
+    let schedule = Schedule::least_memory(&module).unwrap();
+    let found = temporaries(&schedule.apply(&module).unwrap())[&0];
+    assert_eq!((temporaries(&module)[&0], found, schedule.bounds[&0]), (8400, 4800, 4800));
 }
 
 #[test]
@@ -390,7 +406,7 @@ fn orders_of_small_programs_are_the_least_of_all() {
     }
     assert!(lower > 20 && whole > 100, "{lower} {whole}");
     // `docs/memory.md` has these numbers.
-    assert_eq!((least_of, proved), (200, 198));
+    assert_eq!((least_of, proved), (200, 200));
 }
 
 /// Programs of 16 to 64 instructions, with donated arguments and without: how many have an order with less, and how
@@ -410,7 +426,7 @@ fn orders_of_up_to_64_instructions_are_lower() {
         }
         (size, lower, proved)
     };
-    for expected in Sample::from_env().select([(16, 17, 7), (32, 20, 7), (48, 20, 5), (64, 20, 7)]) {
+    for expected in Sample::from_env().select([(16, 17, 16), (32, 20, 14), (48, 20, 15), (64, 20, 14)]) {
         assert_eq!(counted(expected.0), expected);
     }
 }

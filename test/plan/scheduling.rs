@@ -12,7 +12,8 @@ struct Stated {
     beside: Vec<i64>,
     /// The task, its result, its operand.
     shares: Vec<(usize, usize, usize)>,
-    groups: Vec<(Vec<usize>, i64)>,
+    /// The values and slots of each group.
+    groups: Vec<(Vec<usize>, Vec<i64>)>,
 }
 
 impl Stated {
@@ -52,7 +53,7 @@ impl Stated {
             let in_group = |value: &usize| members.contains(value);
             // A shared buffer is in one group.
             shares.retain(|(_, result, operand)| in_group(result) == in_group(operand));
-            groups.push((members, rng.i64(0..60)));
+            groups.push((members, (0..rng.usize(..4)).map(|_| rng.i64(0..60)).collect()));
         }
         let beside = (0..tasks).map(|_| if rng.usize(..4) == 0 { rng.i64(0..30) } else { 0 }).collect();
         Stated { tasks, pairs, values, beside, shares, groups }
@@ -62,7 +63,7 @@ impl Stated {
         let mut graph = TaskGraph::new(self.tasks, &self.pairs, self.values.clone()).unwrap();
         self.beside.iter().enumerate().for_each(|(task, bytes)| graph.add_beside(task, *bytes).unwrap());
         self.shares.iter().for_each(|(task, result, operand)| graph.share(*task, *result, *operand));
-        self.groups.iter().for_each(|(values, bytes)| graph.group(values, *bytes));
+        self.groups.iter().for_each(|(values, slots)| graph.group(values, slots));
         graph
     }
 
@@ -78,25 +79,32 @@ impl Stated {
             first.zip(last).filter(|(first, last)| first <= last)
         };
         let is_live = |value: &TaskValue| range(value).is_some_and(|(first, last)| (first..=last).contains(&at));
-        let mut counted: Vec<i64> = self.values.iter().map(|own| if is_live(own) { own.bytes } else { 0 }).collect();
+        let mut saved = Vec::new();
         for (result, own) in self.values.iter().enumerate() {
-            let mut most = 0;
+            let mut most = None;
             for (task, _, operand) in self.shares.iter().filter(|share| share.1 == result) {
                 let from = &self.values[*operand];
                 let begins = !own.from_start && range(own).is_some_and(|(first, _)| first == at);
                 let ends = !from.to_end && range(from).is_some_and(|(_, last)| last == at);
                 if order[at] == *task && begins && ends {
-                    most = most.max(own.bytes.min(from.bytes));
+                    let smaller = if own.bytes < from.bytes { result } else { *operand };
+                    most = most.filter(|most: &usize| self.values[*most].bytes >= self.values[smaller].bytes);
+                    most.get_or_insert(smaller);
                 }
             }
-            counted[result] -= most;
+            saved.extend(most);
         }
+        let counts = |value: &usize| !saved.contains(value) && is_live(&self.values[*value]);
         let grouped = |value: &usize| self.groups.iter().any(|(members, _)| members.contains(value));
-        let alone: i64 = (0..counted.len()).filter(|value| !grouped(value)).map(|value| counted[value]).sum();
-        let group = |(members, free): &(Vec<usize>, i64)| {
-            (members.iter().map(|value| counted[*value]).sum::<i64>() - free).max(0)
+        let plain = (0..self.values.len()).filter(|value| !grouped(value) && counts(value));
+        let group = |(members, slots): &(Vec<usize>, Vec<i64>)| {
+            let live: Vec<i64> =
+                members.iter().filter(|value| counts(value)).map(|value| self.values[*value].bytes).collect();
+            least_beside(&live, slots)
         };
-        alone + self.groups.iter().map(group).sum::<i64>() + self.beside[order[at]]
+        plain.map(|value| self.values[value].bytes).sum::<i64>()
+            + self.groups.iter().map(group).sum::<i64>()
+            + self.beside[order[at]]
     }
 
     fn peak(&self, order: &[usize]) -> i64 {
@@ -119,6 +127,14 @@ impl Stated {
         }
         all
     }
+}
+
+/// The least bytes of values that are in no slot, of all ways to put them into slots.
+fn least_beside(values: &[i64], slots: &[i64]) -> i64 {
+    let Some((first, others)) = values.split_first() else { return 0 };
+    let held = (0..slots.len()).filter(|slot| slots[*slot] >= *first);
+    let held = held.map(|slot| least_beside(others, &[&slots[..slot], &slots[slot + 1..]].concat()));
+    held.chain([first + least_beside(others, slots)]).min().unwrap_or(0)
 }
 
 #[test]
@@ -170,7 +186,7 @@ fn a_search_that_stops_has_a_bound() {
 /// Rules alone find the least peak in most graphs whose given order is not optimal.
 #[test]
 fn rules_find_most_of_what_a_search_finds() {
-    for (most, expected) in [(12, (93, 107)), (40, (86, 173))] {
+    for (most, expected) in [(12, (93, 107)), (40, (85, 172))] {
         let (mut least, mut lower) = (0, 0);
         for seed in 0..200 {
             let stated = Stated::random(&mut Rng::with_seed(seed), most);
@@ -222,11 +238,11 @@ fn a_group_counts_beside_a_part_that_does_not_touch_it() {
     let values = vec![large(&[1, 3]), large(&[2, 4]), small(&[3, 5]), small(&[4, 5]), around];
     let pairs = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)];
     let mut graph = TaskGraph::new(6, &pairs, values).unwrap();
-    graph.group(&[4], 20);
+    graph.group(&[4], &[20]);
     let given = [0, 1, 2, 3, 4, 5];
-    assert_eq!(graph.peak(&given).unwrap(), 231);
+    assert_eq!(graph.peak(&given).unwrap(), 251);
     let found = least_peak(&graph, &given, &mut MOST_STEPS.clone()).unwrap();
-    assert_eq!((found.peak, found.bound), (132, 132));
+    assert_eq!((found.peak, found.bound), (152, 152));
 }
 
 #[test]

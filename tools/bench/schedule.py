@@ -17,7 +17,7 @@ def peaks(rows: list[Row]) -> str:
     least = sum(row[6] == 0 for row in known)
     return (
         f"Of {len(known)} peaks {lower} are lower than in the order of the file, and {least} are proved to be the least of all"
-        " orders that update in place what the file updates in place; a gap that rounds to 0.0 % may be one."
+        " orders; a gap that rounds to 0.0 % may be one."
     )
 
 

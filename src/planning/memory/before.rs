@@ -1,11 +1,13 @@
-//! Dependences between the instructions of a computation, in any order.
+//! Dependences between the instructions of a computation.
 //!
 //! - An instruction runs after its operands and control predecessors.
 //! - Instructions with an effect keep the order of the text: those visible to other devices or the host, `rng`, custom
 //!   calls with `custom_call_has_side_effect`, and calls of these.
-//! - An instruction that overwrites a buffer in place, by `output_to_operand_aliasing`, `aliasing_operands` or as
-//!   `dynamic-update-slice`, `scatter`, `sort`, `while`, `call` or `conditional`, runs after the earlier readers of the
-//!   buffer. If the text reads the buffer later, or it is read-only, the instruction writes to a copy, and needs no order.
+//!
+//! An instruction may overwrite a buffer in place: by `output_to_operand_aliasing`, `aliasing_operands`, or as
+//! `dynamic-update-slice`, `scatter`, `sort`, `while`, `call` or `conditional`. If the buffer is read later, the
+//! instruction writes to a copy. An order keeps the updates of the text in place if the earlier readers of each buffer
+//! still run before its update.
 
 use super::buffers::Classes;
 use super::names::reads;
@@ -13,19 +15,29 @@ use std::collections::HashMap;
 use tensor_layout::hlo::{Computation, Instruction};
 use tensor_layout::operations::operation::{Algorithm, Operation};
 
-/// Pairs of instructions whose first has to run before the second; `classes` has the leaves joined by name.
-pub fn before(computation: &Computation, classes: &Classes, effects: &[bool]) -> Vec<(usize, usize)> {
+/// Pairs of instructions whose first must run before the second.
+pub fn dependences(computation: &Computation, effects: &[bool]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut last = None;
-    // In the order of the text.
-    let mut shared = classes.clone();
-    let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
     for (k, instruction) in computation.instructions.iter().enumerate() {
         pairs.extend(instruction.operands.iter().chain(&instruction.control).map(|operand| (*operand, k)));
         if instruction.runs_effect(effects) {
             pairs.extend(last.map(|last| (last, k)));
             last = Some(k);
         }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Pairs of a reader of a buffer and a later update in place, in the order of the text; `classes` has the leaves joined
+/// by name.
+pub fn reads_before_updates(computation: &Computation, classes: &Classes) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    let mut shared = classes.clone();
+    let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (k, instruction) in computation.instructions.iter().enumerate() {
         let written = shared.share(computation, k);
         if writes_in_place(instruction) {
             for leaf in written {
@@ -39,8 +51,6 @@ pub fn before(computation: &Computation, classes: &Classes, effects: &[bool]) ->
             }
         }
     }
-    pairs.sort_unstable();
-    pairs.dedup();
     pairs
 }
 

@@ -18,7 +18,6 @@
 //! it is, from its last read to the new definition, and in a branch or call before the definition of its result.
 
 use super::buffers::{Buffer, FrameBuffers, Role};
-use super::inside::Timelines;
 use super::runs::{RunsAs, called, until};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -26,7 +25,6 @@ use std::collections::BTreeMap;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::operations::shape::{Array, Shape, leaves};
-use tensor_layout::text::Error;
 
 /// A temporary in the memory of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,31 +250,6 @@ impl<'m> ProgramTimes<'m> {
 }
 
 impl FrameBuffers {
-    /// Adds the outputs that need be in no argument to the live bytes of the entry, each from its definition on.
-    ///
-    /// # Errors
-    /// Live bytes that overflow 64 bits.
-    pub(super) fn add_outputs(&self, live: &mut Timelines) -> Result<(), Error> {
-        let too_much = || Error::new("the live bytes do not fit in 64 bits").too_large();
-        let arguments = self.arguments_of_outputs();
-        let mut defined: BTreeMap<u8, Vec<i64>> = BTreeMap::new();
-        for (k, own) in self.buffers.iter().enumerate() {
-            if own.role == Role::Result && !arguments.contains_key(&k) {
-                let bytes = &mut defined.entry(own.space).or_insert_with(|| vec![0; self.of.len()])[own.live.0];
-                *bytes = bytes.checked_add(own.footprint.padded).ok_or_else(too_much)?;
-            }
-        }
-        for (space, defined) in defined {
-            let live = live.entry(space).or_insert_with(|| vec![0; defined.len()]);
-            let mut sum = 0i64;
-            for (bytes, defined) in live.iter_mut().zip(defined) {
-                sum = sum.checked_add(defined).ok_or_else(too_much)?;
-                *bytes = bytes.checked_add(sum).ok_or_else(too_much)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The argument's buffer for each output that must be in one; the first alias of an output counts.
     fn arguments_of_outputs(&self) -> FxHashMap<usize, usize> {
         let mut all = FxHashMap::default();

@@ -1,11 +1,11 @@
 //! A computation as tasks: its buffers in one memory, as far as they do not depend on the order.
 //!
 //! A value is the set of leaves of one name. The order decides which value overwrites which; all possible pairs are
-//! shared. A value that may be placed in a writable parameter or in a result forms a group with it, and the bytes of
-//! the group's parameters and results are free for its values. So the task graph never charges an order more than the
-//! buffers of that order.
+//! shared. A value that may be placed in a writable parameter or in a result forms a group with it, and each of these is
+//! a slot for one live value of the group. If outputs may hold temporaries, all values are one group, with a slot for each
+//! output and each donated argument. So the task graph never charges an order more than the buffers of that order.
 
-use super::before::before;
+use super::before::{dependences, reads_before_updates};
 use super::buffers::{FrameMap, Readers, named};
 use super::inside::Counted;
 use super::names::{Leaf, reads};
@@ -33,6 +33,15 @@ pub struct Tasks<'m> {
     pub frames: &'m FrameMap,
     /// Whether each computation has an effect.
     pub effects: &'m [bool],
+    /// The orders to search.
+    pub searched: SearchedOrders,
+}
+
+/// A set of orders, and a count of their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchedOrders {
+    /// Whether only the orders count that keep the updates of the text in place.
+    pub keep_updates: bool,
     /// The memory of the program's outputs.
     pub outputs: OutputMemory,
 }
@@ -56,15 +65,18 @@ struct NamedLeaves {
 }
 
 impl Tasks<'_> {
-    /// The task graph of each memory space, and the dependences between tasks.
+    /// The task graph of each memory space.
     ///
     /// # Errors
     /// A malformed aliasing attribute; bytes that overflow.
-    pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
+    pub fn graphs(&self, inside: &Beside) -> Result<TaskGraphs, Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
         let classes = named(self.module, number, frame, self.frames)?;
-        let pairs = before(computation, &classes, self.effects);
+        let mut pairs = dependences(computation, self.effects);
+        if self.searched.keep_updates {
+            pairs.extend(reads_before_updates(computation, &classes));
+        }
         let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let is_parameter = instruction.opcode == "parameter";
@@ -92,11 +104,12 @@ impl Tasks<'_> {
         }
         // Read-only values are live all the time in every order.
         all.retain(|class, own| own.value.bytes > 0 && !(classes.read_only[*class]));
+        let in_outputs = frame == RunsAs::Entry && self.searched.outputs == OutputMemory::Shared;
         let mut shares = Vec::new();
         let mut groups = DisjointSets::new(classes.arrays.len());
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let mut found = classes.pairs[k].clone();
-            if self.outputs == OutputMemory::Shared {
+            if in_outputs {
                 // In the memory of an output.
                 found.extend(&classes.others[k]);
             }
@@ -115,7 +128,7 @@ impl Tasks<'_> {
                 }
             }
         }
-        if frame == RunsAs::Entry && self.outputs == OutputMemory::Shared {
+        if in_outputs {
             all.values_mut().for_each(|own| own.is_result = false);
         }
         // The results that must end in a parameter.
@@ -145,16 +158,37 @@ impl Tasks<'_> {
                 }
             }
         }
-        let mut free: BTreeMap<usize, i64> = BTreeMap::new();
-        for (class, own) in all.iter().filter(|(_, own)| own.is_parameter || own.is_result) {
-            let sum = free.entry(groups.find(*class)).or_default();
-            *sum = sum.checked_add(own.value.bytes).ok_or_else(too_much)?;
+        // A slot holds the largest value that may overwrite another in it.
+        let mut largest: HashMap<usize, i64> = HashMap::new();
+        for (class, own) in &all {
+            let most = largest.entry(groups.find(*class)).or_default();
+            *most = own.value.bytes.max(*most);
         }
+        let donated: HashSet<usize> = classes.donated.iter().map(|pair| classes.find(root + pair.result)).collect();
+        let is_slot = |class: &usize, own: &NamedLeaves| {
+            let is_output = in_outputs && own.value.to_end && !donated.contains(class);
+            own.is_parameter || own.is_result || is_output
+        };
+        let slots = all.iter().filter(|(class, own)| is_slot(class, own));
+        let slots: Vec<(usize, i64)> = slots.map(|(class, _)| (*class, largest[&groups.find(*class)])).collect();
+        let mut outputs: BTreeMap<u8, i64> = BTreeMap::new();
+        if in_outputs {
+            let mut first: BTreeMap<u8, usize> = BTreeMap::new();
+            all.iter().for_each(|(class, own)| groups.join_least(*first.entry(own.space).or_insert(*class), *class));
+            for (class, bytes) in &slots {
+                let sum = outputs.entry(all[class].space).or_default();
+                *sum = sum.checked_add(*bytes).ok_or_else(too_much)?;
+            }
+        }
+        let mut slots_of: HashMap<usize, Vec<i64>> = HashMap::new();
+        slots.iter().for_each(|(class, bytes)| slots_of.entry(groups.find(*class)).or_default().push(*bytes));
         let mut graphs = BTreeMap::new();
         let mut spaces: Vec<u8> = all.values().map(|own| own.space).collect();
         let counted = |(instruction, leaf): Leaf| {
             let class = classes.find(classes.first[instruction] + leaf);
-            let own = all.get(&class).filter(|own| !own.is_parameter && !own.is_result)?;
+            let is_preallocated =
+                |own: &NamedLeaves| own.is_parameter || own.is_result || in_outputs && own.value.to_end;
+            let own = all.get(&class).filter(|own| !is_preallocated(own))?;
             Some((class, own.value.bytes, own.space))
         };
         let runs = |k: &usize| !called(&computation.instructions[*k]).is_empty();
@@ -174,7 +208,11 @@ impl Tasks<'_> {
             let mut beside = Vec::new();
             for (k, own) in &runs {
                 let k = *k;
-                let Some(bytes) = own.get(&space).copied().filter(|bytes| *bytes > 0) else { continue };
+                // The temporaries of called computations may be in outputs, too.
+                let bytes = own.get(&space).map_or(0, |bytes| bytes - outputs.get(&space).unwrap_or(&0));
+                if bytes <= 0 {
+                    continue;
+                }
                 if until[k] == k {
                     beside.push((k, bytes));
                 } else {
@@ -203,7 +241,9 @@ impl Tasks<'_> {
             let placed = ended.iter().copied().chain(own.map(|class| (*class, *class)));
             let placed = placed.filter(|(class, place)| is_here(class) && is_here(place));
             let ends: Vec<(usize, usize)> = placed.map(|(class, own)| (of[&class], place(own))).collect();
-            graph.add_places(numbers.len(), &starts, &ends);
+            if !in_outputs {
+                graph.add_places(numbers.len(), &starts, &ends);
+            }
             for (k, to, from) in &shares {
                 if let (Some(to), Some(from)) = (of.get(to), of.get(from)) {
                     graph.share(*k, *to, *from);
@@ -214,13 +254,13 @@ impl Tasks<'_> {
                 members.entry(groups.find(*class)).or_default().push(*value);
             }
             for (group, members) in members {
-                if let Some(bytes) = free.get(&group) {
-                    graph.group(&members, *bytes);
+                if let Some(slots) = slots_of.get(&group) {
+                    graph.group(&members, slots);
                 }
             }
             graphs.insert(space, graph);
         }
-        Ok((graphs, pairs))
+        Ok(graphs)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tasks, their dependences, and the values that they touch.
 
+use std::collections::BTreeSet;
 use tensor_layout::text::Error;
 
 /// A buffer that is live from the first task that touches it to the last, both included.
@@ -13,8 +14,8 @@ pub struct TaskValue {
     pub from_start: bool,
     /// Whether it is live after all tasks.
     pub to_end: bool,
-    /// The group whose memory it may use.
-    pub group: Option<usize>,
+    /// The group whose slots it may use, with the number of its size there, from [`TaskGraph::group`].
+    pub group: Option<(usize, usize)>,
     /// The place that holds it before all tasks, from [`TaskGraph::add_places`].
     pub starts_in: Option<usize>,
     /// The place that holds it after all tasks, if vacant at its definition.
@@ -25,6 +26,38 @@ impl TaskValue {
     /// A value of this size, touched by these tasks.
     pub fn new(bytes: i64, tasks: &[usize]) -> TaskValue {
         TaskValue { bytes, tasks: tasks.to_vec(), ..TaskValue::default() }
+    }
+}
+
+/// Values that may use preallocated slots: each slot holds one live value at a time, of at most its size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SlotGroup {
+    /// The sizes of the values, largest first.
+    pub(super) sizes: Vec<i64>,
+    /// For each of these sizes, the number of slots that hold it and nothing larger.
+    pub(super) slots: Vec<usize>,
+    /// In a part, the number of values of each size that are live all the time and that the part does not touch.
+    pub(super) around: Vec<usize>,
+}
+
+impl SlotGroup {
+    /// The bytes of live values that are in no slot, from the number of them by size. The largest values use the slots:
+    /// no other choice leaves fewer bytes.
+    pub(super) fn beside(&self, live: &[usize]) -> i64 {
+        self.beside_slots(live, &self.slots)
+    }
+
+    /// The same, with other slots: a number for each size.
+    pub(super) fn beside_slots(&self, live: &[usize], slots: &[usize]) -> i64 {
+        let (mut empty, mut sum) = (0, 0);
+        for ((live, slots), bytes) in live.iter().zip(slots).zip(&self.sizes) {
+            empty += slots;
+            let held = empty.min(*live);
+            empty -= held;
+            // The bytes of all values are below 2^61.
+            sum += (live - held) as i64 * bytes;
+        }
+        sum
     }
 }
 
@@ -41,8 +74,7 @@ pub struct TaskGraph {
     pub(super) beside: Vec<i64>,
     /// For each task, its results that may overwrite operands.
     pub(super) shares: Vec<Vec<(usize, usize)>>,
-    /// The free bytes of each group; in a part, minus the bytes taken by values the part does not touch.
-    pub(super) free: Vec<i64>,
+    pub(super) groups: Vec<SlotGroup>,
     /// The number of places in preallocated memory.
     pub(super) places: usize,
     /// The values that must be in a place at the end.
@@ -69,7 +101,7 @@ impl TaskGraph {
             touched: vec![Vec::new(); tasks],
             beside: vec![0; tasks],
             shares: vec![Vec::new(); tasks],
-            free: Vec::new(),
+            groups: Vec::new(),
             places: 0,
             ends: Vec::new(),
             all: 0,
@@ -114,11 +146,28 @@ impl TaskGraph {
         self.shares[task].push((result, operand));
     }
 
-    /// Puts values into a group: so many bytes of their sum are free.
-    pub fn group(&mut self, values: &[usize], bytes: i64) {
-        let group = self.free.len();
-        self.free.push(bytes.max(0));
-        values.iter().for_each(|value| self.values[*value].group = Some(group));
+    /// Puts values into a group with slots of these sizes: a value in a slot takes no bytes. A slot holds one value at a
+    /// time, of at most its size. Sizes are rounded down until the group has at most [`MOST_SIZES`].
+    pub fn group(&mut self, values: &[usize], slots: &[i64]) {
+        let sizes = (0..).map(|bits| self.sizes(values, bits)).find(|sizes| sizes.len() <= MOST_SIZES);
+        let sizes = sizes.unwrap_or_default();
+        let number = |bytes: i64| sizes.partition_point(|size| *size > bytes);
+        for value in values {
+            self.values[*value].group = Some((self.groups.len(), number(self.values[*value].bytes)));
+        }
+        let mut counts = vec![0; sizes.len()];
+        for slot in slots {
+            if let Some(count) = counts.get_mut(number(*slot)) {
+                *count += 1;
+            }
+        }
+        self.groups.push(SlotGroup { around: vec![0; sizes.len()], sizes, slots: counts });
+    }
+
+    /// The different sizes of values without so many of the lowest bits, largest first.
+    fn sizes(&self, values: &[usize], bits: u32) -> Vec<i64> {
+        let size = |value: &usize| self.values[*value].bytes >> bits << bits;
+        values.iter().map(size).collect::<BTreeSet<i64>>().into_iter().rev().collect()
     }
 
     /// Assigns values to places in preallocated memory, each with room for one at a time: values that start in a place,
@@ -156,6 +205,9 @@ impl TaskGraph {
         graph
     }
 }
+
+/// The limit on different sizes in a group: each task takes time in proportion to them.
+const MOST_SIZES: usize = 1024;
 
 /// The limit on the bytes of all tasks and values, so that sums and differences of two such sums fit in 64 bits.
 const MOST_BYTES: i64 = 1 << 61;

@@ -50,7 +50,8 @@ impl<'g> Listing<'g> {
     /// The size of a value for the rules: 0 if it ends in preallocated memory.
     fn bytes(&self, value: usize) -> i64 {
         let own = &self.graph.values[value];
-        let is_there = own.to_end && own.group.is_some_and(|group| self.graph.free[group] > 0);
+        let has_slots = |(group, _): (usize, usize)| self.graph.groups[group].slots.iter().any(|slots| *slots > 0);
+        let is_there = own.to_end && own.group.is_some_and(has_slots);
         if is_there { 0 } else { own.bytes }
     }
 
@@ -70,8 +71,8 @@ impl<'g> Listing<'g> {
             }
         }
         let shared = |result: usize, operand: usize| self.running.is_first(result) && self.running.is_last(operand);
-        let saved = Running::savings(self.graph, task, shared);
-        taken -= saved.iter().map(|(_, bytes)| bytes).sum::<i64>();
+        let saved = Running::saved(self.graph, task, shared);
+        taken -= saved.into_iter().map(|value| self.bytes(value)).sum::<i64>();
         self.keys[task] = Some((added, taken));
         self.by_added.insert((added, taken, task));
         self.by_taken.insert((taken, added, task));

@@ -21,7 +21,7 @@
 //!
 //! - A result that may overwrite an operand without later readers takes no bytes at the task
 //!   that defines it ([`TaskGraph::share`]).
-//! - The values of a group may use preallocated memory: only their sum above its bytes counts ([`TaskGraph::group`]).
+//! - The values of a group may use preallocated slots, one value in each at a time ([`TaskGraph::group`]).
 //!   This is a lower bound; [`TaskGraph::add_places`] assigns values to places, for the bytes that an order takes
 //!   ([`placed`]).
 //!

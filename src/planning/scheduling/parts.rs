@@ -1,7 +1,8 @@
 //! The live bytes of orders of a graph, and the parts that it is cut into.
 
-use super::graph::{TaskGraph, TaskValue};
+use super::graph::{SlotGroup, TaskGraph, TaskValue};
 use super::placed::Places;
+use super::progress::{LiveBytes, TaskState};
 use super::running::Running;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -67,24 +68,21 @@ impl TaskGraph {
     /// A lower bound on the peak of any order: the values that each task touches, with all possible sharing.
     pub fn least(&self) -> i64 {
         let mut least = 0;
-        let mut grouped = vec![0; self.free.len()];
+        let mut grouped: Vec<Vec<usize>> = self.groups.iter().map(|group| group.around.clone()).collect();
         for task in 0..self.len() {
             let mut sum = self.beside[task];
-            let touched = &self.touched[task];
-            for value in touched.iter().map(|value| &self.values[*value]) {
-                match value.group {
-                    Some(group) => grouped[group] += value.bytes,
-                    None => sum += value.bytes,
+            let mut saved = Running::saved(self, task, |_, _| true);
+            saved.sort_unstable();
+            let live = self.touched[task].iter().filter(|value| saved.binary_search(value).is_err());
+            for own in live.clone().map(|value| &self.values[*value]) {
+                match own.group {
+                    Some((group, size)) => grouped[group][size] += 1,
+                    None => sum += own.bytes,
                 }
             }
-            for (result, bytes) in Running::savings(self, task, |_, _| true) {
-                match self.values[result].group {
-                    Some(group) => grouped[group] -= bytes,
-                    None => sum -= bytes,
-                }
-            }
-            for group in touched.iter().filter_map(|value| self.values[*value].group) {
-                sum += (std::mem::take(&mut grouped[group]) - self.free[group]).max(0);
+            sum += self.groups.iter().zip(&grouped).map(|(group, live)| group.beside(live)).sum::<i64>();
+            for (group, size) in live.filter_map(|value| self.values[*value].group) {
+                grouped[group][size] -= 1;
             }
             least = least.max(sum);
         }
@@ -92,7 +90,7 @@ impl TaskGraph {
     }
 
     /// The parts between the tasks that every other task must precede or follow, in this order.
-    pub(super) fn cut(&self, order: &[usize]) -> Vec<TaskPart> {
+    pub(super) fn cut(&self, order: &[usize]) -> impl Iterator<Item = TaskPart> {
         let n = order.len();
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, task)| place[*task] = k);
@@ -120,10 +118,12 @@ impl TaskGraph {
             }
             first = end + 1;
         }
-        if parts.len() <= 1 {
-            return parts.into_iter().map(|range| self.part(order, range)).collect();
-        }
-        self.parts(order, &parts)
+        let mut running = Running::new(self);
+        parts.into_iter().map(move |range| {
+            let part = self.part_of(&running, &order[range.clone()]);
+            order[range].iter().for_each(|task| _ = running.run(*task));
+            part
+        })
     }
 
     /// Some tasks of an order, with the bytes live around them.
@@ -131,17 +131,6 @@ impl TaskGraph {
         let mut running = Running::new(self);
         order[..range.start].iter().for_each(|task| _ = running.run(*task));
         self.part_of(&running, &order[range])
-    }
-
-    /// The parts of consecutive ranges.
-    fn parts(&self, order: &[usize], ranges: &[Range<usize>]) -> Vec<TaskPart> {
-        let mut running = Running::new(self);
-        let mut found = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            found.push(self.part_of(&running, &order[range.clone()]));
-            order[range.clone()].iter().for_each(|task| _ = running.run(*task));
-        }
-        found
     }
 
     /// The part of these tasks after those that have run.
@@ -166,27 +155,25 @@ impl TaskGraph {
                 values.len() - 1
             });
         }
-        let (plain, mut grouped) = running.bytes();
-        let mut around = plain;
+        let LiveBytes { plain: mut around, mut grouped, .. } = running.live();
         for (value, _) in live.iter().filter(|(_, live)| *live) {
             match self.values[*value].group {
-                Some(group) => grouped[group] -= self.values[*value].bytes,
+                Some((group, size)) => grouped[group][size] -= 1,
                 None => around -= self.values[*value].bytes,
             }
         }
         // Groups that the part does not touch keep their bytes.
-        let mut kept: Vec<Option<usize>> = vec![None; self.free.len()];
-        let mut free = Vec::new();
-        for value in &mut values {
-            let Some(group) = value.group else { continue };
-            value.group = Some(*kept[group].get_or_insert_with(|| {
-                free.push(self.free[group] - grouped[group]);
-                free.len() - 1
-            }));
+        let mut kept: Vec<Option<usize>> = vec![None; self.groups.len()];
+        let mut groups = Vec::new();
+        for (group, _) in values.iter_mut().filter_map(|value| value.group.as_mut()) {
+            let (own, around) = (&self.groups[*group], &mut grouped[*group]);
+            *group = *kept[*group].get_or_insert_with(|| {
+                groups.push(SlotGroup { around: std::mem::take(around), ..own.clone() });
+                groups.len() - 1
+            });
         }
-        for (group, bytes) in grouped.iter().enumerate().filter(|(group, _)| kept[*group].is_none()) {
-            around += (bytes - self.free[group]).max(0);
-        }
+        let untouched = self.groups.iter().zip(&grouped).zip(&kept).filter(|(_, kept)| kept.is_none());
+        around += untouched.map(|((group, live), _)| group.beside(live)).sum::<i64>();
         let mut touched = vec![Vec::new(); tasks.len()];
         for (value, own) in values.iter().enumerate() {
             own.tasks.iter().for_each(|task| touched[*task].push(value));
@@ -198,7 +185,7 @@ impl TaskGraph {
             touched,
             beside: tasks.iter().map(|task| around + self.beside[*task]).collect(),
             shares: vec![Vec::new(); tasks.len()],
-            free,
+            groups,
             places: 0,
             ends: Vec::new(),
             all: self.all,

@@ -37,14 +37,16 @@ pub struct LiveBytes {
     pub counted: i64,
     /// The bytes outside groups.
     pub plain: i64,
-    /// The bytes of each group.
-    pub grouped: Vec<i64>,
+    /// For each group, the number of live values of each size.
+    pub grouped: Vec<Vec<usize>>,
 }
 
 impl LiveBytes {
-    /// Whether these count at most as much as the other ones, whatever else is live.
-    pub fn is_at_most(&self, other: &LiveBytes) -> bool {
-        let groups = self.grouped.iter().zip(&other.grouped);
-        self.plain - other.plain + groups.map(|(own, other)| (own - other).max(0)).sum::<i64>() <= 0
+    /// Whether these count at most as much as the other ones, whatever else is live: values that can be put in place
+    /// of other ones as large count no more than those.
+    pub fn is_at_most(&self, other: &LiveBytes, graph: &TaskGraph) -> bool {
+        let groups = graph.groups.iter().zip(self.grouped.iter().zip(&other.grouped));
+        let more = groups.map(|(group, (own, other))| group.beside_slots(own, other)).sum::<i64>();
+        self.plain - other.plain + more <= 0
     }
 }

@@ -9,33 +9,31 @@ pub struct Running<'g> {
     graph: &'g TaskGraph,
     /// The number of tasks of each value that have not run.
     left: Vec<usize>,
-    /// The live bytes outside groups, and (`grouped`) of each group.
+    /// The live bytes outside groups.
     plain: i64,
-    grouped: Vec<i64>,
-    /// The counted bytes of all groups together.
-    over: i64,
+    /// For each group, the number of live values of each size.
+    grouped: Vec<Vec<usize>>,
+    /// The live bytes of each group that are in no slot, and of all groups together.
+    beside: Vec<i64>,
+    all_beside: i64,
 }
 
 impl<'g> Running<'g> {
     /// The state before the first task.
     pub fn new(graph: &'g TaskGraph) -> Running<'g> {
         let left = graph.values.iter().map(|value| value.tasks.len()).collect();
-        let mut running = Running { graph, left, plain: 0, grouped: vec![0; graph.free.len()], over: 0 };
-        running.sum();
-        running
-    }
-
-    fn sum(&mut self) {
-        self.plain = 0;
-        self.grouped.fill(0);
-        for (value, own) in self.graph.values.iter().enumerate() {
+        let grouped = graph.groups.iter().map(|group| group.around.clone()).collect();
+        let beside = vec![0; graph.groups.len()];
+        let mut running = Running { graph, left, plain: 0, grouped, beside, all_beside: 0 };
+        for (value, own) in graph.values.iter().enumerate() {
             match own.group {
-                _ if !self.is_live(value) => {}
-                Some(group) => self.grouped[group] += own.bytes,
-                None => self.plain += own.bytes,
+                _ if !running.is_live(value) => {}
+                Some((group, size)) => running.grouped[group][size] += 1,
+                None => running.plain += own.bytes,
             }
         }
-        self.over = self.grouped.iter().zip(&self.graph.free).map(|(bytes, free)| (bytes - free).max(0)).sum();
+        (0..graph.groups.len()).for_each(|group| running.count(group));
+        running
     }
 
     /// Whether a value is live between the tasks that have run and the others.
@@ -49,29 +47,28 @@ impl<'g> Running<'g> {
         self.left[value]
     }
 
-    /// The live bytes outside groups, and of each group.
-    pub fn bytes(&self) -> (i64, Vec<i64>) {
-        (self.plain, self.grouped.clone())
-    }
-
     /// The live bytes that count.
     pub fn counted(&self) -> i64 {
-        self.plain + self.over
+        self.plain + self.all_beside
     }
 
     fn add(&mut self, value: usize, sign: i64) {
         let own = &self.graph.values[value];
         match own.group {
             None => self.plain += sign * own.bytes,
-            Some(group) => self.add_grouped(group, sign * own.bytes),
+            Some((group, size)) => {
+                let live = &mut self.grouped[group][size];
+                *live = if sign > 0 { *live + 1 } else { *live - 1 };
+                self.count(group);
+            }
         }
     }
 
-    fn add_grouped(&mut self, group: usize, bytes: i64) {
-        let free = self.graph.free[group];
-        self.over -= (self.grouped[group] - free).max(0);
-        self.grouped[group] += bytes;
-        self.over += (self.grouped[group] - free).max(0);
+    /// Counts the bytes of a group again.
+    fn count(&mut self, group: usize) {
+        self.all_beside -= self.beside[group];
+        self.beside[group] = self.graph.groups[group].beside(&self.grouped[group]);
+        self.all_beside += self.beside[group];
     }
 
     /// Whether the next task of a value is its first.
@@ -85,48 +82,43 @@ impl<'g> Running<'g> {
         !self.graph.values[value].to_end && self.left[value] == 1
     }
 
-    /// The bytes saved at a task, for each result that overwrites an operand: with several such operands, the largest
-    /// saving.
-    pub fn savings(graph: &TaskGraph, task: usize, mut shared: impl FnMut(usize, usize) -> bool) -> Vec<(usize, i64)> {
-        let mut found: Vec<(usize, i64)> = Vec::new();
+    /// The values that take no bytes at a task, one for each result that overwrites an operand: the smaller of the two,
+    /// with the largest such operand.
+    pub fn saved(graph: &TaskGraph, task: usize, mut shared: impl FnMut(usize, usize) -> bool) -> Vec<usize> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        let bytes = |value: &usize| graph.values[*value].bytes;
         for (result, operand) in &graph.shares[task] {
             if !shared(*result, *operand) {
                 continue;
             }
-            let bytes = graph.values[*result].bytes.min(graph.values[*operand].bytes);
+            let smaller = *[operand, result].into_iter().min_by_key(|value| bytes(value)).unwrap_or(operand);
             match found.iter_mut().find(|(own, _)| own == result) {
-                Some((_, most)) => *most = bytes.max(*most),
-                None => found.push((*result, bytes)),
+                Some((_, most)) if bytes(most) >= bytes(&smaller) => {}
+                Some((_, most)) => *most = smaller,
+                None => found.push((*result, smaller)),
             }
         }
-        found
+        found.into_iter().map(|(_, smaller)| smaller).collect()
     }
 
     /// Runs a task, and returns the bytes live while it runs.
     pub fn run(&mut self, task: usize) -> i64 {
-        let touched = &self.graph.touched[task];
+        let graph = self.graph;
+        let touched = &graph.touched[task];
         for value in touched {
             if self.is_first(*value) {
                 self.add(*value, 1);
             }
         }
-        let mut cost = self.graph.beside[task] + self.counted();
-        if !self.graph.shares[task].is_empty() {
-            let saved =
-                Running::savings(self.graph, task, |result, operand| self.is_first(result) && self.is_last(operand));
-            let grouped = |own: &&(usize, i64)| self.graph.values[own.0].group.is_some();
-            cost -= saved.iter().filter(|own| !grouped(own)).map(|own| own.1).sum::<i64>();
-            let before = self.over;
-            for (result, bytes) in saved.iter().filter(grouped) {
-                let group = self.graph.values[*result].group.unwrap_or(0);
-                self.add_grouped(group, -bytes);
-            }
-            cost -= before - self.over;
-            for (result, bytes) in saved.iter().filter(|own| self.graph.values[own.0].group.is_some()) {
-                let group = self.graph.values[*result].group.unwrap_or(0);
-                self.add_grouped(group, *bytes);
-            }
+        let mut saved = Vec::new();
+        if !graph.shares[task].is_empty() {
+            saved = Running::saved(graph, task, |result, operand| self.is_first(result) && self.is_last(operand));
+            saved.sort_unstable();
+            saved.dedup();
         }
+        saved.iter().for_each(|value| self.add(*value, -1));
+        let cost = graph.beside[task] + self.counted();
+        saved.iter().for_each(|value| self.add(*value, 1));
         for value in touched {
             if self.is_last(*value) {
                 self.add(*value, -1);

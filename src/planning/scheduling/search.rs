@@ -278,7 +278,7 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
             return false;
         }
         let live = self.progress.live();
-        if levels.iter().all(|before| live.is_at_most(before)) {
+        if levels.iter().all(|before| live.is_at_most(before, self.progress.graph())) {
             return true;
         }
         if levels.len() < CHAIN {

@@ -34,8 +34,8 @@ pub struct OrderedModule {
     pub schedule: Option<(Schedule, OrderPeaks)>,
 }
 
-/// Two numbers of bytes for each memory space: the peak in the order of the file, and a lower bound for the orders
-/// that keep its updates in place.
+/// Two numbers of bytes for each memory space: the peak in the order of the file, and a lower bound for all
+/// orders.
 pub type OrderPeaks = BTreeMap<u8, [i64; 2]>;
 
 impl OrderedModule {

@@ -260,8 +260,7 @@ ENTRY main {
 ";
     let text = printed(&["-", "--schedule", "least-memory"], wide);
     assert!(text.starts_with("wide: 5 instructions, in an order of least memory\n"), "{text}");
-    let line = "order of hbm: 4096 bytes less than in the order of the text, the least\n  \
-                of the orders that keep the text's updates in place\n";
+    let line = "order of hbm: 4096 bytes less than in the order of the text, the least\n";
     assert!(text.contains(line), "{text}");
     let json = |options: &[&str]| -> Value {
         serde_json::from_str(&printed(&[&["-", "--summary", "--json"], options].concat(), wide)).unwrap()

@@ -19,8 +19,7 @@ pub struct Report<'m> {
     used: MemoryUse,
     /// The machine whose layouts are compared.
     target: &'m Target,
-    /// The peaks in the order of the file and the bounds for the orders that keep its updates in place, where the module
-    /// is in another order.
+    /// The peaks in the order of the file and the bounds for all orders, where the module is in another order.
     order: Option<OrderPeaks>,
 }
 

@@ -95,7 +95,6 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         };
         let less = order.file - peak;
         line(out, format!("order of {}: {less} bytes less than in the order of the text, {least}", memory.name));
-        line(out, "  of the orders that keep the text's updates in place");
     }
     for memory in spaces.iter().filter(|memory| memory.temporaries >= SMALL).take(2) {
         let peak = &memory.peak;

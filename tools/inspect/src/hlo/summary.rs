@@ -93,7 +93,7 @@ pub struct Memory {
 pub struct OrderAnswer {
     /// The peak in the order of the text.
     pub file: i64,
-    /// No order that keeps the updates in place of the text has a peak below.
+    /// No order has a peak below.
     pub bound: i64,
 }
 
