@@ -287,14 +287,11 @@ impl Best<'_> {
         is_better
     }
 
-    /// Moves single instructions of an entry of few, while the cost does not rise and the least peaks are above their
-    /// bounds: from the best order first, then from random ones.
+    /// Moves single instructions of the entry, while the cost does not rise and the least peaks are above their
+    /// bounds: from the best order first, then from random ones. An entry with more instructions than moves stays.
     fn descend(&mut self, bounds: &BTreeMap<u8, i64>) -> Result<(), Error> {
         let entry = self.module.entry;
         let n = self.module.computations[entry].instructions.len();
-        if n > MOST_LISTED {
-            return Ok(());
-        }
         let (mut before, mut after) = (vec![Vec::new(); n], vec![Vec::new(); n]);
         for (first, then) in dependences(&self.module.computations[entry], &self.module.effects()) {
             before[then].push(first);
@@ -312,6 +309,11 @@ impl Best<'_> {
         let mut called = self.orders.clone();
         let mut order = called.remove(&entry).unwrap_or_else(|| (0..n).collect());
         let start = Schedule::of_orders(called.clone()).apply(self.module)?;
+        let instructions: usize = start.computations.iter().map(|own| own.instructions.len()).sum();
+        let moves = MOST_MOVES.min(MOST_COUNTED / instructions);
+        if moves < n {
+            return Ok(());
+        }
         let mut counter = Counter::new(&start)?;
         let is_least = |used: &MemoryUse| {
             used.spaces.iter().all(|(space, own)| bounds.get(space).is_some_and(|bound| own.temporaries <= *bound))
@@ -319,8 +321,7 @@ impl Best<'_> {
         let first = counter.count(&order)?;
         let (whole, mut is_done) = (first.spaces.clone(), is_least(first));
         let mut least = cost(first, &whole);
-        let instructions: usize = start.computations.iter().map(|own| own.instructions.len()).sum();
-        for number in 1..=MOST_MOVES.min(MOST_COUNTED / instructions) {
+        for number in 1..=moves {
             if is_done {
                 break;
             }
