@@ -84,19 +84,7 @@ impl Schedule {
             for (k, frame) in own.iter().enumerate() {
                 // Tasks are numbered as in the text.
                 let tasks = Tasks { module, frame: *frame, frames: &ordering.buffers, effects: &effects, searched };
-                let computation = &module.computations[number];
-                let until = until(computation);
-                let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
-                    let most = ordering.inside().inside(computation, k, until[k] != k, counted);
-                    most.into_iter().map(|(space, inside)| (space, inside.bytes)).collect()
-                };
-                let graphs = tasks.graphs(&inside)?;
-                // In another order, called computations may need less, at another time.
-                let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
-                    least_inside(computation, k, &bounds, until[k] != k, counted)
-                };
-                let runs = computation.instructions.iter().any(|own| !called(own).is_empty());
-                let least = if runs { tasks.graphs(&inside)? } else { BTreeMap::new() };
+                let [graphs, least] = ordering.graphs(&tasks, &bounds)?;
                 let mut own_bounds = BTreeMap::new();
                 for (space, graph) in &graphs {
                     if k > 0 {
@@ -509,6 +497,22 @@ impl Ordering {
             own.all_peaks(&[frame])?;
         }
         Ok(own)
+    }
+
+    /// The task graphs of a computation beside the orders so far of what it runs, and, if it runs any, with the least
+    /// that these need in any order, which may be at another time.
+    fn graphs(&self, tasks: &Tasks, bounds: &Peaks) -> Result<[TaskGraphs; 2], Error> {
+        let computation = &tasks.module.computations[tasks.frame.0];
+        let until = until(computation);
+        let graphs = tasks.graphs(&|k, counted| {
+            let most = self.inside().inside(computation, k, until[k] != k, counted);
+            most.into_iter().map(|(space, inside)| (space, inside.bytes)).collect()
+        })?;
+        let runs = computation.instructions.iter().any(|own| !called(own).is_empty());
+        let least = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
+            least_inside(computation, k, bounds, until[k] != k, counted)
+        };
+        Ok([graphs, if runs { tasks.graphs(&least)? } else { TaskGraphs::new() }])
     }
 
     /// The frames of the computations ordered so far.
