@@ -100,9 +100,10 @@ fn told<'c>(
     remarks: bool,
 ) -> Result<String, Vec<Diagnostic<'c>>> {
     let errors = source.check();
+    let first = first_location(module);
     let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
-        location: finding.location(module).unwrap_or_else(|| first_location(module)),
+        location: finding.location(module).unwrap_or(first),
         message: format!("{after}@{}: {}", finding.function, finding.message),
         notes: vec![],
     };

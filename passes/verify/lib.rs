@@ -106,6 +106,8 @@ pub struct Source<'c> {
     program: Program,
     /// A copy of it.
     source: Operation<'c>,
+    /// The locations of its functions and other symbols, by name.
+    places: BTreeMap<String, usize>,
     /// Copies of what passes made of it, one after the other, each with the number that the caller gave it. Of most programs the
     /// last one alone is read, which takes four to seven times as long as a copy.
     forms: Vec<(usize, Operation<'c>)>,
@@ -125,6 +127,13 @@ pub struct Source<'c> {
     open: BTreeMap<String, Finding>,
 }
 
+/// The locations of a module's functions and other symbols.
+fn symbol_places(module: mlir::Op) -> BTreeMap<String, usize> {
+    let operations = mlir::blocks(module, 0).into_iter().flat_map(mlir::operations);
+    let named = operations.filter_map(|op| Some((mlir::attribute(op, "sym_name").and_then(mlir::text)?, op)));
+    named.map(|(name, op)| (name, op.location().to_raw().ptr as usize)).collect()
+}
+
 /// The sizes that are tried for dimensions that only the running program knows. Vectors of 8 lanes fill 8, and more than two
 /// 20; the program may be for one of them alone.
 const OPEN: [i64; 4] = [5, 3, 8, 20];
@@ -140,6 +149,7 @@ impl<'c> Source<'c> {
         Source {
             program,
             source: (*module).clone(),
+            places: symbol_places(mlir::borrowed(&module)),
             forms: vec![],
             outcomes,
             terms,
@@ -308,17 +318,9 @@ impl<'c> Source<'c> {
         errors
     }
 
-    /// The location of a function or another symbol of the program before.
-    fn symbol_place(&self, name: &str) -> Option<usize> {
-        let operations = mlir::blocks(mlir::borrowed(&self.source), 0).into_iter().flat_map(mlir::operations);
-        let is_named =
-            |op: &mlir::Op| mlir::attribute(*op, "sym_name").and_then(mlir::text).is_some_and(|own| own == name);
-        operations.into_iter().find(is_named).map(|op| op.location().to_raw().ptr as usize)
-    }
-
     /// Notes what is found of a function that is not shown to be the same.
     fn note_open(&mut self, errors: &mut Vec<(usize, Finding)>, number: usize, mut finding: Finding) {
-        finding.place = finding.place.or_else(|| self.symbol_place(&finding.function));
+        finding.place = finding.place.or_else(|| self.places.get(&finding.function).copied());
         if finding.is_error {
             errors.push((number, finding));
         } else {

@@ -10,6 +10,7 @@ use melior::ir::{
 use mlir_sys as sys;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use std::ffi::c_void;
 
 /// An operation of the module that is read.
 pub type Op<'c> = OperationRef<'c, 'c>;
@@ -310,6 +311,46 @@ pub fn key(value: Value) -> usize {
     value.to_raw().ptr as usize
 }
 
+/// Prints operations of a module, whose values are numbered once for all of them. MLIR verifies and numbers all of the module
+/// to print an operation by itself.
+pub struct Printer<'c> {
+    state: sys::MlirAsmState,
+    /// The module does not change while its numbers are in use.
+    _module: Op<'c>,
+}
+
+impl<'c> Printer<'c> {
+    pub fn new(module: Op<'c>) -> Printer<'c> {
+        // SAFETY: the module is alive, and the state has a copy of the flags.
+        let state = unsafe {
+            let flags = sys::mlirOpPrintingFlagsCreate();
+            let state = sys::mlirAsmStateCreateForOperation(module.to_raw(), flags);
+            sys::mlirOpPrintingFlagsDestroy(flags);
+            state
+        };
+        Printer { state, _module: module }
+    }
+
+    /// The text of an operation of the module.
+    pub fn text(&self, op: Op<'c>) -> String {
+        unsafe extern "C" fn add(part: sys::MlirStringRef, text: *mut c_void) {
+            // SAFETY: `text` is the vector below, and MLIR gives a part of the text.
+            unsafe { (*text.cast::<Vec<u8>>()).extend(std::slice::from_raw_parts(part.data.cast::<u8>(), part.length)) }
+        }
+        let mut text: Vec<u8> = Vec::new();
+        // SAFETY: the operation is alive and in the module of the state, and the callback takes the vector.
+        unsafe { sys::mlirOperationPrintWithState(op.to_raw(), self.state, Some(add), (&raw mut text).cast()) };
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+impl Drop for Printer<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the state is alive, and used by nothing else.
+        unsafe { sys::mlirAsmStateDestroy(self.state) }
+    }
+}
+
 /// The symbols that a text of MLIR may name.
 pub fn symbols(text: &str) -> impl Iterator<Item = String> {
     text.split('@').skip(1).map(|rest| match rest.strip_prefix('"') {
@@ -426,7 +467,7 @@ pub fn borrowed<'c>(op: &'c impl OperationLike<'c, 'c>) -> Op<'c> {
 /// A location of the context that a module lives in, from what the reader noted.
 pub fn location<'c>(_module: Op<'c>, noted: usize) -> Option<Location<'c>> {
     // SAFETY: locations live as long as their context, which is that of the module.
-    (noted != 0).then(|| unsafe { Location::from_raw(sys::MlirLocation { ptr: noted as *const std::ffi::c_void }) })
+    (noted != 0).then(|| unsafe { Location::from_raw(sys::MlirLocation { ptr: noted as *const c_void }) })
 }
 
 /// Numbers of the text, and slots in the places of those that the program computes.

@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 /// Reads the functions and globals of a module.
 pub fn program(module: Op) -> Program {
     let mut program = Program { axes: mlir::axes(module), ..Program::default() };
+    let mut printer = None;
     for op in mlir::blocks(module, 0).into_iter().flat_map(mlir::operations) {
         let (name, symbol) = (mlir::name(op), attribute(op, "sym_name").and_then(mlir::text));
         let public = attribute(op, "sym_visibility").and_then(mlir::text).is_none_or(|text| text == "public");
@@ -40,7 +41,8 @@ pub fn program(module: Op) -> Program {
             _ => (),
         }
         let symbol = symbol.unwrap_or_else(|| program.others.len().to_string());
-        program.others.insert(symbol, Other { operation: name, text: op.to_string() });
+        let text = printer.get_or_insert_with(|| mlir::Printer::new(module)).text(op);
+        program.others.insert(symbol, Other { operation: name, text });
     }
     program
 }
