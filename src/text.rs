@@ -459,7 +459,32 @@ const UTF_16: &str = "UTF-16; `iconv -f UTF-16 -t UTF-8` converts it";
 /// The binary format of a file with these bytes, and the command that makes text of it; `None` for a text.
 pub fn binary_format(bytes: &[u8]) -> Option<&'static str> {
     let is = |(at, mark, _): &&(usize, &[u8], &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(mark));
-    // A text may begin with the two letters of a mark of zlib, and is UTF-8, unlike compressed bytes.
-    let is_text = || bytes.starts_with(b"x^") && str::from_utf8(bytes).is_ok();
-    BINARY_FORMATS.iter().find(is).filter(|_| !is_text()).map(|(_, _, format)| *format)
+    // A text may have the letters of a mark at its place. No text has control characters, or bytes that are not UTF-8.
+    let is_binary = |c: char| c.is_control() && !c.is_whitespace();
+    let is_text = || str::from_utf8(bytes).is_ok_and(|text| !text.contains(is_binary));
+    let is_letters = |mark: &[u8]| mark.iter().all(u8::is_ascii_graphic);
+    let found = BINARY_FORMATS.iter().find(is).filter(|(_, mark, _)| !is_letters(mark) || !is_text());
+    found.map(|(_, _, format)| *format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::binary_format;
+
+    /// Checks that letters alone are no mark, whatever comes first, and that one byte that no text has makes them one.
+    #[test]
+    fn a_text_may_begin_as_an_archive() {
+        let late = format!("{:257}ustar", "HloModule m // ");
+        for begin in ["BZh", "BZh91AY&SY", "LZIP", "x^", &late] {
+            let text = format!("{begin} = s32[] parameter(0)\n\t\u{e9}\r\n");
+            assert_eq!(binary_format(text.as_bytes()), None, "{text}");
+            for byte in [0, 1, 0x1b, 0x7f, 0x80, 0xff] {
+                assert!(binary_format(&[begin.as_bytes(), &[byte]].concat()).is_some(), "{begin} {byte:x}");
+            }
+        }
+        for mark in [&b"x\x01"[..], b"PK\x03\x04", b"!<arch>\n", b"\x1f\x8b", b"\xff\xfeH\0"] {
+            assert!(binary_format(mark).is_some(), "{mark:?}");
+        }
+        assert_eq!(binary_format(b""), None);
+    }
 }

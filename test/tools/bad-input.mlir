@@ -32,6 +32,11 @@
 // RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=ZLIB
 // RUN: echo 'x^2' | not layout-opt 2>&1 | FileCheck %s --check-prefix=LETTERS
 // RUN: printf '\357\273\277module {}' | not layout-opt 2>&1 | FileCheck %s --check-prefix=BYTE-ORDER
+// RUN: for text in BZh 'LZIP // m'; do \
+// RUN:   echo "$text" | not layout-opt 2>&1 | FileCheck %s --check-prefix=LETTERS || exit 1; done
+// RUN: printf '%%257sustar' // | layout-opt | FileCheck %s --check-prefix=COMMENT
+// RUN: printf 'LZIP\001\014' > %t
+// RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=LZIP
 // RUN: not layout-opt '' 2>&1 | FileCheck %s --check-prefix=NO-INPUT
 // RUN: not layout-opt -o '' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
 
@@ -51,6 +56,8 @@
 // AR: .tmp: error: expected text or bytecode of MLIR, found an archive of ar; `ar p` prints the files in it
 // ZLIB: .tmp: error: expected text or bytecode of MLIR, found zlib; `pigz -d` decompresses it
 // LETTERS: <stdin>:1:1: error:
+// COMMENT: module {
+// LZIP: .tmp: error: expected text or bytecode of MLIR, found lzip; `lzip -d` decompresses it
 // BYTE-ORDER: <stdin>:1:1: error: expected text of MLIR, found a byte order mark of UTF-8; `tail -c +4` prints what comes after it
 // NO-INPUT: the input file must have a name, found none; - is standard input
 // NO-OUTPUT: the output file must have a name, found none; - is standard output
