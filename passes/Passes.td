@@ -720,17 +720,17 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     not shown.
   }];
   let options = [
-    Option<"passes", "passes", "std::string", "\"\"", "The passes">,
+    Option<"passes", "passes", "std::string", "\"none\"", "The passes">,
     Option<"steps", "steps", "uint64_t", "0",
            "A function that takes more steps, elements counted one by one, is not "
            "checked; 0 is as many for all functions as cost no more than lowering">,
     Option<"remarks", "remarks", "bool", "true",
            "Say what is not shown">,
-    Option<"smt", "smt", "std::string", "\"\"",
+    Option<"smt", "smt", "std::string", "\"none\"",
            "A file for what the proofs decide about addresses">,
     Option<"confirm", "confirm", "bool", "false",
            "Let the trusted core confirm what is shown">,
-    Option<"report", "report", "std::string", "\"\"",
+    Option<"report", "report", "std::string", "\"none\"",
            "A file to which a line is added for each function: how it is shown">
   ];
 }

@@ -14,7 +14,7 @@
 //! ```
 
 use crate::check::verify;
-use crate::pass::options::{Arena, LowerMemrefsOptions, Parallel, PlanOptions, Value, words};
+use crate::pass::options::{Arena, LowerMemrefsOptions, Parallel, PlanOptions, read, words};
 use crate::pass::upstream;
 use crate::registry::{NAMES, Pass};
 use melior::{Error, pass::OperationPassManager};
@@ -70,24 +70,17 @@ impl FromStr for PipelineOptions {
         let (mut planned, mut of_plan, mut others) = (false, None, [String::new(), String::new()]);
         let (mut arena, mut verify) = (Arena::default(), false);
         for (name, value) in words(text) {
-            if name == "plan" {
-                let expected = || format!("plan must be {}, found `{value}`", bool::expected());
-                planned = bool::read(value).ok_or_else(expected)?;
-                continue;
+            match name {
+                "plan" => planned = read(name, value)?,
+                "verify" => verify = read(name, value)?,
+                "arena" => arena = read(name, value)?,
+                _ => {
+                    let plans = PlanOptions::NAMES.contains(&name);
+                    of_plan = of_plan.or(plans.then_some(name));
+                    let value = value.map_or(String::new(), |value| format!("={value}"));
+                    others[usize::from(plans)] += &format!("{name}{value} ");
+                }
             }
-            if name == "verify" {
-                let expected = || format!("verify must be {}, found `{value}`", bool::expected());
-                verify = bool::read(value).ok_or_else(expected)?;
-                continue;
-            }
-            if name == "arena" {
-                let expected = || format!("arena must be {}, found `{value}`", Arena::expected());
-                arena = Arena::read(value).ok_or_else(expected)?;
-                continue;
-            }
-            let plans = PlanOptions::NAMES.contains(&name);
-            of_plan = of_plan.or(plans.then_some(name));
-            others[usize::from(plans)] += &format!("{name}={value} ");
         }
         if let Some(name) = of_plan.filter(|_| !planned) {
             return Err(format!("{name} is an option of `plan`, which must be given, too"));

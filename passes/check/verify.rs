@@ -3,11 +3,16 @@
 //! Here are its options. The crate `layout-verify`, which uses nothing of this project, compares; without the feature
 //! `verify` the pass is an error.
 
+use crate::pass::options::{read, words};
+
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
 
 /// If this is set, and not 0, each pipeline runs with verification, which reports only errors and takes its time.
 const WANTED: &str = "LAYOUT_VERIFY";
+
+/// The value of an option that is text where none is given.
+const NONE: &str = "none";
 
 /// The step limit of a function in that case: a test may take longer than lowering does.
 pub(crate) const STEPS: u64 = 1 << 20;
@@ -17,20 +22,10 @@ pub(crate) fn is_wanted() -> bool {
     std::env::var_os(WANTED).is_some_and(|value| value != "0")
 }
 
-/// The value of an option, without braces; `None` if the option is missing or empty.
+/// The value of an option that is text; `None` if it is not given.
 pub(super) fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
-    let mut depth = 0usize;
-    let mut words = options.split(|c: char| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => (),
-        }
-        c.is_whitespace() && depth == 0
-    });
-    let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
-    let inside = value.strip_prefix('{').and_then(|value| value.strip_suffix('}'));
-    Some(inside.unwrap_or(value)).filter(|value| !value.is_empty())
+    let value = words(options).find(|(option, _)| *option == name).and_then(|(_, value)| value);
+    value.filter(|value| *value != NONE)
 }
 
 /// Whether an option is set.
@@ -58,11 +53,26 @@ pub(crate) fn passes(options: &str) -> Vec<String> {
     all
 }
 
-/// Checks the options.
+/// Checks the options; MLIR knows which there are.
 ///
 /// # Errors
-/// A value of `steps` that is no number.
+/// An option without a value, and a value of another type.
 pub(crate) fn check(options: &str) -> Result<(), String> {
+    for (name, value) in words(options) {
+        let expected = match name {
+            "passes" => "a list of passes, separated by commas",
+            "smt" | "report" => "the path of a file",
+            "steps" => "a number",
+            "remarks" | "confirm" => {
+                read::<bool>(name, value)?;
+                continue;
+            }
+            _ => continue,
+        };
+        if value.is_none_or(str::is_empty) {
+            return Err(format!("{name} must be {expected}, found ``"));
+        }
+    }
     steps(options).map(|_| ())
 }
 

@@ -26,7 +26,7 @@ pub(crate) trait Value: Sized {
     /// The values that are accepted, as the text after `must be`.
     fn expected() -> String;
 
-    /// Reads a value. An option without one, such as `contract`, has an empty text.
+    /// Reads a value. An option without `=`, such as `contract`, has an empty text.
     fn read(text: &str) -> Option<Self>;
 
     /// Writes the form that [`Value::read`] reads.
@@ -166,10 +166,7 @@ macro_rules! options {
                 let mut options = $type::default();
                 for (name, value) in words(text) {
                     match name {
-                        $($name => {
-                            let expected = || format!("{name} must be {}, found `{value}`", $kind::expected());
-                            options.$field = $kind::read(value).ok_or_else(expected)?;
-                        })+
+                        $($name => options.$field = read(name, value)?,)+
                         _ => return Err(unknown_option(name, $type::NAMES)),
                     }
                 }
@@ -190,12 +187,33 @@ fn unknown_option(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// The options of a text and their values, which may be in braces or quotation marks.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split_whitespace().map(|word| {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        (name, value.trim_matches(|c| "{}'\"".contains(c)))
+/// The options of a text and their values; `None` for an option without `=`. White space is between options. It may be in
+/// braces and quotation marks, in one pair of which a value may be.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let (mut depth, mut quotation) = (0_usize, None);
+    let is_between = move |c: char| {
+        match (quotation, c) {
+            (Some(mark), _) if c == mark => quotation = None,
+            (None, '\'' | '"') => quotation = Some(c),
+            (None, '{') => depth += 1,
+            (None, '}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c.is_whitespace() && depth == 0 && quotation.is_none()
+    };
+    text.split(is_between).filter(|word| !word.is_empty()).map(|word| {
+        let Some((name, value)) = word.split_once('=') else { return (word, None) };
+        let pairs = [('{', '}'), ('\'', '\''), ('"', '"')];
+        let inside = pairs.iter().find_map(|(begin, end)| value.strip_prefix(*begin)?.strip_suffix(*end));
+        (name, Some(inside.unwrap_or(value).trim()))
     })
+}
+
+/// The value of an option. One with `=` and nothing after it is an error, whatever its type.
+pub(crate) fn read<V: Value>(name: &str, value: Option<&str>) -> Result<V, String> {
+    let text = value.unwrap_or_default();
+    let found = if value == Some("") { None } else { V::read(text) };
+    found.ok_or_else(|| format!("{name} must be {}, found `{text}`", V::expected()))
 }
 
 /// Writes the first option, and other options that are not the default; or all of them, in MLIR's alphabetical order.
@@ -344,7 +362,7 @@ mod tests {
         }
         let with = |text: &str| text.parse::<LowerMemrefsOptions>();
         let contract = LowerMemrefsOptions { contract: true, ..LowerMemrefsOptions::default() };
-        for text in ["contract", "contract=", "contract=1", " contract=True  ", "contract={true}", "contract='TRUE'"] {
+        for text in ["contract", "contract=1", " contract=True  ", "contract={true}", "contract='TRUE'"] {
             assert_eq!(with(text), Ok(contract), "{text}");
         }
         assert_eq!(with("contract contract=0"), Ok(LowerMemrefsOptions::default()));
@@ -355,6 +373,9 @@ mod tests {
             ("vector-bits=09", "vector-bits must be a number from 0 to 4294967295, found `09`"),
             ("vector-bits=4294967296", "vector-bits must be a number from 0 to 4294967295, found `4294967296`"),
             ("contract=yes", "contract must be true or false, found `yes`"),
+            ("contract=", "contract must be true or false, found ``"),
+            ("contract={ } form=physical", "contract must be true or false, found ``"),
+            ("form=' '", "form must be one of strided, physical, found ``"),
             ("form", "form must be one of strided, physical, found ``"),
             ("form=7", "form must be one of strided, physical, found `7`"),
             ("from=strided", "unknown option `from`; did you mean `form`?"),

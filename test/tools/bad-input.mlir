@@ -38,7 +38,13 @@
 // RUN: printf 'LZIP\001\014' > %t
 // RUN: not layout-opt %t 2>&1 | FileCheck %s --check-prefix=LZIP
 // RUN: not layout-opt '' 2>&1 | FileCheck %s --check-prefix=NO-INPUT
-// RUN: not layout-opt -o '' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
+// RUN: not layout-opt --split-input-file ' ' 2>&1 | FileCheck %s --check-prefix=NO-INPUT
+// RUN: not layout-opt %s -o '' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
+// RUN: not layout-opt %s -o ' ' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
+// RUN: not layout-opt %s --o=' ' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
+// RUN: not layout-opt %s --pass-pipeline ' ' 2>&1 | FileCheck %s --check-prefix=NO-PIPELINE
+// RUN: not layout-opt %s -pass-pipeline= 2>&1 | FileCheck %s --check-prefix=NO-PIPELINE
+// RUN: not layout-opt %s --layout-to-memref= 2>&1 | FileCheck %s --check-prefix=NO-VALUE
 
 // NESTED: .tmp:1:10001: error: nested more than 10000 levels deep
 // SIGNS: .tmp:2:9999: error: nested more than 10000 levels deep
@@ -58,6 +64,8 @@
 // LETTERS: <stdin>:1:1: error:
 // COMMENT: module {
 // LZIP: .tmp: error: expected text or bytecode of MLIR, found lzip; `lzip -d` decompresses it
+// NO-PIPELINE: option `--pass-pipeline` has an empty value: expected `--pass-pipeline=VALUE`
+// NO-VALUE: option `--layout-to-memref` has an empty value: expected `--layout-to-memref=VALUE`, or no `=`
 // BYTE-ORDER: <stdin>:1:1: error: expected text of MLIR, found a byte order mark of UTF-8; `tail -c +4` prints what comes after it
 // NO-INPUT: the input file must have a name, found none; - is standard input
 // NO-OUTPUT: the output file must have a name, found none; - is standard output

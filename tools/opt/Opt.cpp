@@ -83,6 +83,39 @@ Exit status:
 
 )";
 
+/// Whether each option with a value, and the input file, has a text that is
+/// not blank: LLVM accepts an empty one for some types of options.
+static bool checkValues(int argc, char **argv) {
+  auto &options = llvm::cl::getRegisteredOptions();
+  for (int at = 1; at < argc; ++at) {
+    StringRef text = argv[at];
+    bool isOption = text.size() > 1 && text.starts_with("-");
+    auto [name, value] = text.ltrim('-').split('=');
+    const llvm::cl::Option *option = isOption ? options.lookup(name) : nullptr;
+    bool isRequired = option && option->getValueExpectedFlag() ==
+                                    llvm::cl::ValueExpected::ValueRequired;
+    if (!isOption)
+      value = text;
+    else if (!text.contains('=') && isRequired && at + 1 < argc)
+      value = argv[++at];
+    else if (!text.contains('='))
+      continue;
+    if (!value.trim().empty())
+      continue;
+    if (!isOption || name == "o") {
+      StringRef which = isOption ? "output" : "input";
+      llvm::errs() << "the " << which << " file must have a name, found none; "
+                   << "- is standard " << which << "\n";
+    } else {
+      llvm::errs() << "option `--" << name << "` has an empty value: expected "
+                   << "`--" << name << "=VALUE`"
+                   << (isRequired ? "" : ", or no `=`") << "\n";
+    }
+    return false;
+  }
+  return true;
+}
+
 /// Whether the passes of the command line can be made. It is checked before the
 /// input is read, so that a wrong command line has an exit status of its own.
 /// With implicit nesting the passes may be for any kind of operation.
@@ -130,13 +163,8 @@ int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry,
     layout_rs_hint_at_options();
     return wrongUse;
   }
-  if (inputName.empty() || outputName.empty()) {
-    bool isInput = inputName.empty();
-    llvm::errs() << "the " << (isInput ? "input" : "output")
-                 << " file must have a name, found none; - is standard "
-                 << (isInput ? "input" : "output") << "\n";
+  if (!checkValues(argc, argv))
     return wrongUse;
-  }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(
