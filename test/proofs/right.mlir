@@ -1,4 +1,5 @@
-// Right programs are no errors of verification: what lowering leaves out of a type, and what a sign of zero leaves open.
+// Right programs are no errors of verification: what lowering leaves out of a type, what a sign of zero leaves open, and
+// copies of elements that lie apart.
 // RUN: for options in form=strided form=physical "vectorize=avx2 reassociate"; do \
 // RUN:   layout-opt %s "--layout-to-memref=verify $options" -o /dev/null || exit 1; \
 // RUN: done
@@ -35,4 +36,10 @@ func.func @planned(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
 func.func @planned_relayout(%x: tensor<3x5xf32>) -> tensor<3x5xf32, #tile> {
   %r = layout.convert %x : tensor<3x5xf32> to tensor<3x5xf32, #tile>
   return %r : tensor<3x5xf32, #tile>
+}
+
+#apart = #layout.tensor_layout<((4:1, 2_PE:1); B@[2_Time:2])>
+func.func @copies_apart(%x: tensor<8xbf16, #apart>) -> tensor<8xbf16> {
+  %r = layout.convert %x : tensor<8xbf16, #apart> to tensor<8xbf16>
+  return %r : tensor<8xbf16>
 }

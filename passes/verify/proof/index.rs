@@ -52,11 +52,14 @@ impl Proof<'_> {
             Some(FunctionResult::Elements(argument)) => argument.there.clone(),
             _ => None,
         };
-        let (Some(map), None, 1) = (of(meant), of(made), side) else { return Ok(address) };
-        for (n, step) in map.copies().iter().filter(|copies| copies.0 != 1) {
-            let steps = self.space.divide(&address, *step)?.0;
-            let copy = self.space.divide(&steps, *n)?.1;
-            address = address.minus(&copy.times(*step)?)?;
+        let (Some(AddressMap::Spread(places)), None, 1) = (of(meant), of(made), side) else { return Ok(address) };
+        for copies in places.copies.iter().filter(|(n, step)| *n != 1 && *step != 0) {
+            let Some(unit) = places.unit_around(*copies) else {
+                return unproved("copies of elements between other elements");
+            };
+            let inside = self.space.divide(&address, unit)?.1;
+            let copy = self.space.divide(&inside, copies.1)?.0;
+            address = address.minus(&copy.times(copies.1)?)?;
         }
         Ok(address)
     }

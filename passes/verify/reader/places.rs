@@ -138,6 +138,19 @@ impl Places {
         Some(Places { rank: sizes.len(), digits, copies, dims, size })
     }
 
+    /// The unit of all strides that are greater than that of these copies, which lie below it, as does all that is inside of one of
+    /// them; none where copies and other elements lie between each other.
+    pub fn unit_around(&self, (n, step): (i64, i64)) -> Option<i64> {
+        let digits = self.digits.iter().map(|(_, _, extent, stride)| (*extent, *stride));
+        let strides: Vec<(i64, i64)> = digits.chain(self.copies.iter().copied()).filter(|(n, _)| *n != 1).collect();
+        let outer = || strides.iter().map(|(_, stride)| *stride).filter(|stride| *stride > step);
+        let inner = strides.iter().filter(|(_, stride)| *stride < step);
+        let inner = inner.map(|(n, stride)| (n - 1) * stride).sum::<i64>();
+        let unit = outer().min().unwrap_or(self.size);
+        let is_nested = inner < step && (n - 1) * step + inner < unit && outer().all(|stride| stride % unit == 0);
+        is_nested.then_some(unit)
+    }
+
     /// Where the first copy of an element is.
     pub fn offset(&self, index: &[i64]) -> Option<i64> {
         let digit =
