@@ -257,6 +257,34 @@ fn flags_of_fast_math_are_those_of_the_program_or_of_an_option() {
     not_same(&before, &flagged(&before, "contract"), NONE);
 }
 
+/// A value whose text would be five times as long with each step is not written.
+#[test]
+fn long_terms_take_steps() {
+    let step = |k: i64| {
+        let last = k - 1;
+        format!(
+            "%top{k} = arith.maxsi %v{last}, %w : i32
+             %low{k} = arith.minui %v{last}, %w : i32
+             %bottom{k} = arith.maxui %v{last}, %w : i32
+             %is_nan{k} = arith.cmpi ugt, %bottom{k}, %w : i32
+             %has_sign{k} = arith.cmpi slt, %top{k}, %w : i32
+             %number{k} = arith.select %has_sign{k}, %low{k}, %top{k} : i32
+             %v{k} = arith.select %is_nan{k}, %bottom{k}, %number{k} : i32\n"
+        )
+    };
+    let steps: String = (1..20).map(step).collect();
+    let long = |text: &str| {
+        let text =
+            text.replace("%v = memref", "%v0 = memref").replace("%s = arith.xori %a, %v ", "%s = arith.xori %a, %v19 ");
+        let text = text.replace("%s = arith.xori %v, %a ", "%s = arith.xori %a, %v19 ");
+        let loads = "%v0 = memref.load %x[%i] : memref<40000003xi32>\n";
+        text.replacen(loads, &format!("{loads}%w = arith.constant 7 : i32\n{steps}"), 1)
+    };
+    let before = long(&in_order("arith.xori", "i32", "0"));
+    let found = compared(&before, &long(&in_order("arith.xori", "i32", "5")), NONE);
+    assert!(found[0].contains("for all data: result 0: it takes more steps"), "{found:?}");
+}
+
 #[test]
 fn a_product_and_a_sum_are_rounded_once_where_that_is_allowed() {
     let signature = format!("(%x: memref<{COUNT}xf32>, %y: memref<{COUNT}xf32>) -> f32");

@@ -1,7 +1,7 @@
 //! Values that are terms in any order: which terms, and that two values have the same.
 
 use crate::proof::follow::{DEPTH, Proof, followed};
-use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
+use crate::proof::linear::{COMPARISONS_OF_A_LOOK, Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::pairs::Naming;
@@ -87,7 +87,7 @@ impl Proof<'_> {
         }
         // Indices that one side cut into digits are digits on the other one, too.
         let idempotent = is_idempotent(by.calc);
-        match merged(x, idempotent)? == merged(y, idempotent)? {
+        match merged(x, idempotent, &mut self.looks)? == merged(y, idempotent, &mut self.looks)? {
             true => Ok(()),
             false => unproved(format!("{} of other terms, or in another order", by.name)),
         }
@@ -96,7 +96,7 @@ impl Proof<'_> {
     /// All terms of a value.
     fn terms_of(&mut self, value: Thunk, by: &Operation) -> Shown<Vec<Family>> {
         let families = self.families(&[], value, by, None)?;
-        merged(families, is_idempotent(by.calc))
+        merged(families, is_idempotent(by.calc), &mut self.looks)
     }
 
     /// The terms of a value at each of some points; `before` is what the iteration before made, which has to be one of them.
@@ -304,7 +304,7 @@ impl Proof<'_> {
         };
         let places = indices.iter().map(|first| TermIndex { steps: vec![], first: first.clone() }).collect();
         let point = Family { extents: vec![], shape: text.to_owned(), places };
-        let families = merged(self.unnested(point, &by), is_idempotent(by.calc))?;
+        let families = merged(self.unnested(point, &by), is_idempotent(by.calc), &mut self.looks)?;
         Ok(self.nested(&by, families))
     }
 
@@ -361,17 +361,22 @@ impl Proof<'_> {
             }),
             _ => None,
         };
-        let known = key.as_ref().and_then(|key| self.terms.get(key)?.iter().find(|(known, _)| known == head));
+        let alike = key.as_ref().and_then(|key| self.terms.get(key)).map_or(&[][..], |terms| terms);
+        self.looks.take(alike.len() / COMPARISONS_OF_A_LOOK)?;
+        let known = alike.iter().find(|(known, _)| known == head);
         if let Some((_, term)) = known {
+            self.looks.take_term(&term.0, term.1.len())?;
             return Ok(term.clone());
         }
         self.depth += 1;
         let term = self.term_here(head);
         self.depth -= 1;
-        if let (Some(key), Ok(term)) = (key, &term) {
+        let term = term?;
+        self.looks.take_term(&term.0, term.1.len())?;
+        if let Some(key) = key {
             self.terms.entry(key).or_default().push((head.clone(), term.clone()));
         }
-        term
+        Ok(term)
     }
 
     fn term_here(&mut self, head: &Head) -> Shown<TermText> {
@@ -461,7 +466,8 @@ impl Proof<'_> {
                 continue;
             }
             // What lies next to each other is put together when all of it is there.
-            let families = sorted(self.families(&[], followed(&head), &operation, None)?, true)?;
+            let families = self.families(&[], followed(&head), &operation, None)?;
+            let families = sorted(families, true, &mut self.looks)?;
             if terms.get_or_insert_with(|| families.clone()) != &families {
                 return Ok(None);
             }

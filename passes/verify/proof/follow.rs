@@ -10,7 +10,7 @@
 //! variable are looked at one by one.
 
 use crate::proof::formula::Obligations;
-use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
+use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
 use crate::proof::pairs::{BufferAt, ElementAt, Naming, Pair};
@@ -43,7 +43,7 @@ pub struct Proof<'p> {
     pub(super) before: usize,
     /// How many comparisons are left, how many values may be looked at, and how deep comparisons are in each other.
     steps: usize,
-    pub(super) looks: usize,
+    pub(super) looks: Looks,
     pub(super) depth: usize,
     /// Flags of fast math that hold for all operations.
     pub(super) allowed: u32,
@@ -108,7 +108,7 @@ impl<'p> Proof<'p> {
             space: Space::default(),
             before: 0,
             steps: looks / LOOKS_OF_A_CASE,
-            looks,
+            looks: Looks(looks),
             depth: 0,
             allowed,
             outer: 0,
@@ -146,13 +146,7 @@ impl<'p> Proof<'p> {
 
     /// Counts a value that is looked at.
     pub(super) fn look(&mut self) -> Shown<()> {
-        match self.looks.checked_sub(1) {
-            Some(looks) => {
-                self.looks = looks;
-                Ok(())
-            }
-            None => unproved("it takes more steps"),
-        }
+        self.looks.take(1)
     }
 
     /// Forgets the misses that were found later.

@@ -26,6 +26,36 @@ pub fn unproved<T>(why: impl Into<String>) -> Shown<T> {
     Err(Undecided::Unproved(why.into()))
 }
 
+/// How many values may still be looked at.
+pub struct Looks(pub usize);
+
+/// How many bytes of text, and how many indices, are written or compared in the time of a look.
+const TEXT_OF_A_LOOK: usize = 64;
+const INDICES_OF_A_LOOK: usize = 4;
+
+/// How many terms or families are compared with one in the time of a look.
+pub const COMPARISONS_OF_A_LOOK: usize = 8;
+
+impl Looks {
+    /// Counts values that are looked at.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn take(&mut self, count: usize) -> Shown<()> {
+        let left = self.0.checked_sub(count);
+        self.0 = left.unwrap_or(0);
+        left.map_or_else(|| unproved("it takes more steps"), |_| Ok(()))
+    }
+
+    /// Counts the text and the indices of a term.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn take_term(&mut self, text: &str, indices: usize) -> Shown<()> {
+        self.take(text.len() / TEXT_OF_A_LOOK + indices / INDICES_OF_A_LOOK)
+    }
+}
+
 /// A constant and a sum of variables with factors other than 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Linear {

@@ -72,7 +72,7 @@ pub fn same(
     }
     let mut proof = Proof::new([&meant, &made], (allowed, *looks), noted.then(Obligations::default));
     let shown = of_both(&mut proof, results, is_public);
-    *looks = proof.looks;
+    *looks = proof.looks.0;
     shown.map(|()| proof.obligations.unwrap_or_default())
 }
 

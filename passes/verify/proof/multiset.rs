@@ -13,7 +13,7 @@
 //!
 //! Not promised: that two forms of a multiset are found to be one.
 
-use crate::proof::linear::{Linear, Shown, unproved};
+use crate::proof::linear::{COMPARISONS_OF_A_LOOK, Linear, Looks, Shown, unproved};
 use crate::reader::calc::Calc;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +41,11 @@ pub struct Family {
 }
 
 impl Family {
+    /// Counts what it is made of.
+    fn look(&self, looks: &mut Looks) -> Shown<()> {
+        looks.take_term(&self.shape, self.places.len() * (1 + self.extents.len()))
+    }
+
     fn steps_along(&self, dim: usize) -> Vec<i64> {
         self.places.iter().map(|place| place.steps[dim]).collect()
     }
@@ -203,14 +208,14 @@ fn product(a: i64, b: i64) -> Shown<i64> {
 /// The same multiset, with families as large as they can be; of an operation for which `x op x = x`, a set.
 ///
 /// # Errors
-/// Numbers beyond 64 bits.
-pub fn merged(families: Vec<Family>, idempotent: bool) -> Shown<Vec<Family>> {
+/// Numbers beyond 64 bits, and more steps than there are `looks`.
+pub fn merged(families: Vec<Family>, idempotent: bool, looks: &mut Looks) -> Shown<Vec<Family>> {
     let mut all = families;
     loop {
-        all = sorted(all, idempotent)?;
+        all = sorted(all, idempotent, looks)?;
         let count = all.len();
         all = rows(all)?;
-        if all.len() == count && (count > PAIRS || !neighbours(&mut all, idempotent)?) {
+        if all.len() == count && (count > PAIRS || !neighbours(&mut all, idempotent, looks)?) {
             return Ok(all);
         }
     }
@@ -219,8 +224,9 @@ pub fn merged(families: Vec<Family>, idempotent: bool) -> Shown<Vec<Family>> {
 /// The same multiset, each family by itself in the form that it has in all.
 ///
 /// # Errors
-/// Numbers beyond 64 bits.
-pub fn sorted(families: Vec<Family>, idempotent: bool) -> Shown<Vec<Family>> {
+/// Numbers beyond 64 bits, and more steps than there are `looks`.
+pub fn sorted(families: Vec<Family>, idempotent: bool, looks: &mut Looks) -> Shown<Vec<Family>> {
+    families.iter().try_for_each(|family| family.look(looks))?;
     let mut all = families.into_iter().map(|family| family.plain(idempotent)).collect::<Shown<Vec<_>>>()?;
     all.sort_by_cached_key(Family::order);
     if idempotent {
@@ -271,9 +277,11 @@ fn rows(families: Vec<Family>) -> Shown<Vec<Family>> {
 
 /// Two families whose boxes lie next to each other become one, and perhaps a smaller one; whether there were any. The sum of
 /// the squares of their sizes becomes larger, so there is an end.
-fn neighbours(families: &mut Vec<Family>, idempotent: bool) -> Shown<bool> {
+fn neighbours(families: &mut Vec<Family>, idempotent: bool, looks: &mut Looks) -> Shown<bool> {
     for whole in [true, false] {
         for a in 0..families.len() {
+            families[a].look(looks)?;
+            looks.take(families.len() / COMPARISONS_OF_A_LOOK)?;
             for b in 0..families.len() {
                 let Some((both, rest)) = families[a].joined(&families[b]).filter(|_| a != b) else { continue };
                 if whole && rest.is_some() {

@@ -42,28 +42,32 @@ impl Terms {
         }
     }
 
-    /// All that terms are made of, if that is at most so many terms of which values are known for other inputs.
-    fn made_of(&self, roots: impl Iterator<Item = Term>, most: usize) -> Option<BTreeSet<Term>> {
+    /// All that terms are made of, if that is at most an eighth of `steps`, which it takes, and their values are known for other
+    /// inputs.
+    fn made_of(&self, roots: impl Iterator<Item = Term>, steps: &mut usize) -> Option<BTreeSet<Term>> {
         let (mut open, mut all): (Vec<Term>, _) = (roots.collect(), FxHashSet::default());
+        let most = *steps / 8;
         while let Some(term) = open.pop() {
             let info = self.info(term);
             if info.undefined != Undefined::None || info.unknown || all.len() > most {
+                *steps -= all.len().min(*steps);
                 return None;
             }
             if all.insert(term) {
                 open.extend(self.operands(term));
             }
         }
+        *steps -= all.len();
         Some(all.into_iter().collect())
     }
 
     /// Inputs for which two terms of an element of a type have other values, if such are found; takes of `steps` what is computed.
     pub fn apart(&self, [old, new]: [Term; 2], of: &str, assumed: &Assumed, steps: &mut usize) -> Option<String> {
-        let (most, promises) = (*steps / 8, assumed.promises);
+        let promises = assumed.promises;
         let divisors = promises.divisors.iter().flat_map(|(of, by)| of.iter().chain([by]));
         let conditions = divisors.chain(assumed.decided).copied();
-        let all = self.made_of([old, new].into_iter().chain(conditions), most)?;
-        let [of_old, of_new] = [old, new].map(|term| self.made_of([term].into_iter(), most).unwrap_or_default());
+        let all = self.made_of([old, new].into_iter().chain(conditions), steps)?;
+        let [of_old, of_new] = [old, new].map(|term| self.made_of([term].into_iter(), steps).unwrap_or_default());
         let calc = |term: &Term| match self.node(*term) {
             Node::Apply(number, _) | Node::Any(number, ..) => Some(self.calc_of(*number)),
             _ => None,
