@@ -231,10 +231,12 @@ fn sums_of_floating_point_numbers_do_where_that_is_allowed() {
     }
 }
 
-/// The text of a sum with fast-math flags on each operation.
+/// The text of a sum with fast-math flags on each operation of floating-point numbers.
 fn flagged(text: &str, flags: &str) -> String {
+    let names = ["addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf"];
     let lines = text.lines().map(|line| {
-        if let (true, Some((head, of))) = (line.contains("arith.addf"), line.rsplit_once(" : ")) {
+        let is_flagged = !flags.is_empty() && names.iter().any(|name| line.contains(&format!("arith.{name} ")));
+        if let (true, Some((head, of))) = (is_flagged, line.rsplit_once(" : ")) {
             format!("{head} fastmath<{flags}> : {of}\n")
         } else {
             format!("{line}\n")
@@ -255,6 +257,62 @@ fn flags_of_fast_math_are_those_of_the_program_or_of_an_option() {
     not_same(&before, &flagged(&before, "nnan"), NONE);
     same(&before, &flagged(&before, "contract"), CONTRACT);
     not_same(&before, &flagged(&before, "contract"), NONE);
+}
+
+/// Operations with flags: the type, the neutral element, and numbers that are none with these flags.
+const NEUTRAL: [(&str, &str, &str, &str, &[&str]); 14] = [
+    ("arith.mulf", "reassoc", "f16", "1.0", &["0x3F80", "0.0"]),
+    ("arith.mulf", "reassoc,nnan", "bf16", "1.0", &["0x3C00", "0.0"]),
+    ("arith.mulf", "reassoc", "f8E4M3FN", "1.0", &["0x3C"]),
+    ("arith.mulf", "reassoc", "f8E5M2", "1.0", &["0x38"]),
+    ("arith.addf", "reassoc", "f8E4M3FNUZ", "0.0", &["0x80"]),
+    ("arith.maximumf", "ninf", "f32", "0xFF7FFFFF", &["0xFF800000", "0xFF7FFFFE", "0x7F7FFFFF"]),
+    ("arith.minimumf", "ninf", "bf16", "0x7F7F", &["0x7F80", "0x7F7E"]),
+    ("arith.maximumf", "nnan", "f16", "0xFC00", &["0xFBFF", "0x7C00"]),
+    ("arith.minimumf", "fast", "f64", "0x7FEFFFFFFFFFFFFF", &["0x7FF0000000000000"]),
+    ("arith.maximumf", "", "f8E4M3FN", "0xFE", &["0xFF", "0xFD"]),
+    ("arith.maxnumf", "reassoc", "f32", "0x7FC00000", &["0xFF800000", "0xFF7FFFFF"]),
+    ("arith.minnumf", "nsz", "f16", "0xFE00", &["0x7C00"]),
+    ("arith.maxnumf", "nsz,nnan", "f32", "0xFF800000", &["0x7FC00000", "0xFF7FFFFF"]),
+    ("arith.minnumf", "fast", "bf16", "0x7F7F", &["0x7FC0", "0x7F80"]),
+];
+
+#[test]
+fn neutral_elements_are_those_of_a_type_and_of_flags() {
+    for (op, flags, of, start, others) in NEUTRAL {
+        let before = flagged(&in_order(op, of, start), flags);
+        for after in [in_two(op, of, start), in_lanes(op, of, start)] {
+            same(&before, &flagged(&after, flags), NONE);
+            for other in others {
+                not_same(&before, &flagged(&after.replace(start, other), flags), NONE);
+            }
+        }
+    }
+}
+
+/// What an operation promises of its operands, the program before has promised.
+#[test]
+fn a_promise_is_one_of_the_program_before() {
+    let body = |text: &str, result: &str| {
+        format!("func.func @f(%x: f32, %y: f32) -> f32 {{\n{text}\nreturn {result} : f32\n}}")
+    };
+    let largest = |of: &str, flags: &str| format!("%m = arith.maximumf {of} fastmath<{flags}> : f32");
+    let with = |number: &str, text: &str| format!("%c = arith.constant {number} : f32\n{text}");
+    let before = body("", "%x");
+    same(&before, &body(&largest("%x, %x", "none"), "%m"), NONE);
+    same(&before, &body(&with("0xFF800000", &largest("%x, %c", "none")), "%m"), NONE);
+    not_same(&before, &body(&largest("%x, %x", "nnan"), "%m"), NONE);
+    not_same(&before, &body(&with("0xFF800000", &largest("%x, %c", "nnan")), "%m"), NONE);
+    not_same(&before, &body(&with("0xFF7FFFFF", &largest("%x, %c", "ninf")), "%m"), NONE);
+    // An inner operation promises no more than it did.
+    let two = |inner: &str, outer: &str| {
+        let inner = largest("%x, %y", inner).replace("%m", "%i");
+        body(&format!("{inner}\n{}", largest("%i, %x", outer)), "%m")
+    };
+    same(&two("ninf", "ninf"), &two("none", "none"), NONE);
+    same(&two("nnan,ninf", "ninf"), &two("ninf", "none"), NONE);
+    not_same(&two("none", "ninf"), &two("ninf", "ninf"), NONE);
+    not_same(&two("ninf", "none"), &two("ninf", "ninf"), NONE);
 }
 
 /// A value whose text would be five times as long with each step is not written.
@@ -362,11 +420,11 @@ fn lowered_results_have_the_strides_of_their_layouts() {
     }
 }
 
-/// The maximum or minimum of all elements, computed on integers.
-fn as_integers(largest: bool) -> String {
-    let (infinity, outer, inner) = match largest {
-        true => ("0xFF800000", ("ugt", 2, 2), (0, 1, 0)),
-        false => ("0x7F800000", ("sgt", 0, 0), (2, 2, 1)),
+/// The maximum or minimum of all elements, computed on integers; `infinity` is the number beyond which NaN lies.
+fn as_integers(largest: bool, infinity: &str) -> String {
+    let (outer, inner) = match largest {
+        true => (("ugt", 2, 2), (0, 1, 0)),
+        false => (("sgt", 0, 0), (2, 2, 1)),
     };
     let ((predicate, a, b), (c, d, e)) = (outer, inner);
     let body = format!(
@@ -395,7 +453,7 @@ fn as_integers(largest: bool) -> String {
 #[test]
 fn the_largest_and_least_numbers_are_found_as_integers() {
     for (op, start, largest) in [("arith.maximumf", "0xFF800000", true), ("arith.minimumf", "0x7F800000", false)] {
-        let (before, after) = (in_order(op, "f32", start), as_integers(largest));
+        let (before, after) = (in_order(op, "f32", start), as_integers(largest, start));
         let predicate = if largest { "ugt" } else { "sgt" };
         no_other(
             &before,
@@ -414,7 +472,26 @@ fn the_largest_and_least_numbers_are_found_as_integers() {
             ],
             NONE,
         );
-        not_same(&before, &as_integers(!largest), NONE);
+        not_same(&before, &as_integers(!largest, start), NONE);
+    }
+}
+
+/// Where no number is infinite, NaN lies beyond the largest finite one.
+#[test]
+fn finite_numbers_are_found_as_integers_where_the_program_promises_them() {
+    for (op, end, infinity, largest) in
+        [("arith.maximumf", "0xFF7FFFFF", "0xFF800000", true), ("arith.minimumf", "0x7F7FFFFF", "0x7F800000", false)]
+    {
+        let before = in_order(op, "f32", end);
+        for flags in ["ninf", "nnan,ninf", "fast"] {
+            same(&flagged(&before, flags), &as_integers(largest, end), NONE);
+            same(&flagged(&before, flags), &as_integers(largest, infinity), NONE);
+            not_same(&flagged(&before, flags), &as_integers(!largest, end), NONE);
+            not_same(&flagged(&before, flags), &as_integers(largest, &end.replace("FFF", "FFE")), NONE);
+        }
+        for flags in ["", "nnan", "reassoc,nsz"] {
+            not_same(&flagged(&before, flags), &as_integers(largest, end), NONE);
+        }
     }
 }
 
@@ -479,10 +556,15 @@ fn one_is_a_number_of_its_type() {
         )
     };
     let after = |of: &str| format!("func.func @f(%x: {of}) -> {of} {{ return %x : {of} }}");
-    for (one, of) in [("0x3F800000", "f32"), ("0x3FF0000000000000", "f64")] {
+    let small =
+        [("0x3C00", "f16"), ("0x3F80", "bf16"), ("0x3C", "f8E5M2"), ("0x38", "f8E4M3FN"), ("0x40", "f8E4M3FNUZ")];
+    for (one, of) in [("0x3F800000", "f32"), ("0x3FF0000000000000", "f64")].into_iter().chain(small) {
         same(&before(one, of), &after(of), NONE);
     }
-    for (other, of) in [("0x00003C00", "f32"), ("0x00003F80", "f32"), ("0x000000003F800000", "f64")] {
+    let small =
+        [("0x3F80", "f16"), ("0x3C00", "bf16"), ("0x38", "f8E5M2"), ("0x3C", "f8E4M3FN"), ("0x38", "f8E4M3FNUZ")];
+    let wide = [("0x00003C00", "f32"), ("0x00003F80", "f32"), ("0x000000003F800000", "f64")];
+    for (other, of) in wide.into_iter().chain(small) {
         not_same(&before(other, of), &after(of), NONE);
     }
 }

@@ -1,6 +1,6 @@
-// Right programs are no errors of verification: what lowering leaves out of a type, what a sign of zero leaves open, and
-// copies of elements that lie apart.
-// RUN: for options in form=strided form=physical "vectorize=avx2 reassociate"; do \
+// Right programs are no errors of verification: what lowering leaves out of a type, what a sign of zero leaves open,
+// the neutral elements of types and flags, and copies of elements that lie apart.
+// RUN: for options in form=strided form=physical vectorize=avx2 "vectorize=avx2 reassociate"; do \
 // RUN:   layout-opt %s "--layout-to-memref=verify $options" -o /dev/null || exit 1; \
 // RUN: done
 // RUN: for entry in free default; do for machine in cpu tpu_v5e; do \
@@ -42,4 +42,14 @@ func.func @planned_relayout(%x: tensor<3x5xf32>) -> tensor<3x5xf32, #tile> {
 func.func @copies_apart(%x: tensor<8xbf16, #apart>) -> tensor<8xbf16> {
   %r = layout.convert %x : tensor<8xbf16, #apart> to tensor<8xbf16>
   return %r : tensor<8xbf16>
+}
+
+func.func @product_of_small_floats(%x: tensor<5x3xf16>, %s: tensor<5xf16>) -> tensor<5xf16> {
+  %r = linalg.reduce { arith.mulf {fastmath = #arith.fastmath<reassoc>} } ins(%x : tensor<5x3xf16>) outs(%s : tensor<5xf16>) dimensions = [1]
+  return %r : tensor<5xf16>
+}
+
+func.func @least_of_finite_numbers(%x: tensor<5x3xf32>, %s: tensor<5xf32>) -> tensor<5xf32> {
+  %r = linalg.reduce { arith.minimumf {fastmath = #arith.fastmath<ninf>} } ins(%x : tensor<5x3xf32>) outs(%s : tensor<5xf32>) dimensions = [1]
+  return %r : tensor<5xf32>
 }

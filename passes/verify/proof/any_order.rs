@@ -6,7 +6,6 @@ use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::pairs::Naming;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
-use crate::reader::calc::Calc;
 use crate::reader::flags::REASSOC;
 use std::collections::BTreeMap;
 
@@ -15,11 +14,6 @@ const FAMILIES: usize = 4096;
 
 /// The name of bits that are taken as another type, in front of the type that they are of.
 const BITS: &str = "bits of ";
-
-/// Predicates of `arith.cmpi`.
-const SIGNED_LESS: i64 = 2;
-const SIGNED_GREATER: i64 = 4;
-const UNSIGNED_GREATER: i64 = 8;
 
 /// A part of a value: one term, or those that the iterations of a loop add.
 enum Part {
@@ -74,10 +68,12 @@ impl Proof<'_> {
         // What an iteration gets from the one before is a term of a loop that is outside of both.
         self.terms.clear();
         let (outer, vars) = (std::mem::replace(&mut self.outer, self.before), self.space.len());
+        let was_made = std::mem::replace(&mut self.is_made, false);
         let x = self.terms_of(followed(a), by);
+        self.is_made = true;
         let y = self.terms_of(followed(b), by);
         let shown = x.and_then(|x| Ok((x, y?)));
-        self.outer = outer;
+        (self.outer, self.is_made) = (outer, was_made);
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
             place.first = self.space.normal(&place.first)?;
@@ -211,34 +207,37 @@ impl Proof<'_> {
         operation.flags & !(self.allowed | REASSOC)
     }
 
-    /// Whether terms of both operations may be put together.
-    fn is_same(&self, a: &Operation, b: &Operation) -> bool {
-        a.name == b.name && self.promised(a) == self.promised(b)
+    /// Whether an operation's terms are those of `by`: it promises what `by` does, or more where the first program has it, and
+    /// less where the second one has it.
+    fn is_same(&self, a: &Operation, by: &Operation) -> bool {
+        let (own, all) = (self.promised(a), self.promised(by));
+        let (more, less) = if self.is_made { (own, all) } else { (all, own) };
+        a.name == by.name && more & !less == 0
     }
 
     /// What a value is made of; of `before`, that it is there once.
     fn parts(&mut self, value: Thunk, by: &Operation, before: Option<usize>) -> Shown<Vec<Part>> {
-        let (mut parts, mut left, mut found) = (Vec::new(), vec![value], 0);
-        while let Some(value) = left.pop() {
+        let (mut parts, mut left, mut found) = (Vec::new(), vec![(value, by.clone())], 0);
+        while let Some((value, of)) = left.pop() {
             match self.head(value)? {
                 Head::Elements(operation, operands)
                     if self.is_same(&operation, by) && operation.in_any_order(self.allowed) =>
                 {
-                    left.extend(operands);
+                    left.extend(operands.into_iter().map(|operand| (operand, operation.clone())));
                 }
                 Head::Fold(fold) => {
                     let head = Head::Fold(fold);
-                    let same = self.any_order(&head)?.is_some_and(|other| self.is_same(&other, by));
-                    let Head::Fold(fold) = head else { continue };
-                    if same {
-                        left.push(fold.first.clone());
-                        parts.push(Part::Loop(fold));
-                    } else {
-                        parts.push(Part::Term(Head::Fold(fold)));
+                    let same = self.any_order(&head)?.filter(|other| self.is_same(other, by));
+                    match (same, head) {
+                        (Some(same), Head::Fold(fold)) => {
+                            left.push((fold.first.clone(), same));
+                            parts.push(Part::Loop(fold));
+                        }
+                        (_, head) => parts.push(Part::Term(head)),
                     }
                 }
                 Head::Before(k) if Some(k) == before => found += 1,
-                Head::Constant(bits) if by.is_neutral(&bits) => {}
+                Head::Constant(bits) if of.is_neutral(&bits) => {}
                 head => parts.push(Part::Term(head)),
             }
         }
@@ -418,51 +417,18 @@ impl Proof<'_> {
         })
     }
 
-    /// The bits of the largest or least of floating-point numbers, where it is found as integers.
-    ///
-    /// As integers, numbers with a clear sign are in their order, those with the sign set in the opposite one, and NaN is
-    /// behind the infinity of its sign. So of the same numbers, with `top` the largest as signed integer, and `low` and
-    /// `bottom` the least and the largest as unsigned ones:
-    ///
-    /// ```text
-    /// largest = bottom > -inf, unsigned ? bottom : top < 0 ? low : top
-    /// least   = top > inf, signed ? top : bottom < 0 ? bottom : low
-    /// ```
+    /// The bits of the largest or least of floating-point numbers, where [`Proof::selections`] of integers find it.
     fn extreme(&mut self, head: &Head) -> Shown<Option<TermText>> {
-        use Calc::{Compare, MaxS, MaxU, MinU};
-        let mut left = head.clone();
-        let (mut compared, mut values) = (Vec::new(), Vec::new());
-        for _ in 0..2 {
-            let Head::Elements(select, choice) = left else { return Ok(None) };
-            let ([condition, yes, no], "select") = (&choice[..], &*select.name) else { return Ok(None) };
-            let Head::Elements(compare, sides) = self.head(condition.clone())? else { return Ok(None) };
-            let ([value, with], Compare(predicate)) = (&sides[..], compare.calc) else { return Ok(None) };
-            let Head::Constant(number) = self.head(with.clone())? else { return Ok(None) };
-            compared.push((predicate, number));
-            values.extend([value.clone(), yes.clone()]);
-            left = self.head(no.clone())?;
-        }
-        values.push(followed(&left));
-        let [(outer, infinity), (SIGNED_LESS, zero)] = &compared[..] else { return Ok(None) };
-        let of = ["f32", "f64", "bf16", "f16"].into_iter().find_map(|of| {
-            let by = Operation::extreme(of, *outer == UNSIGNED_GREATER);
-            let integer = format!("i{}", by.width);
-            let (_, bits) = by.infinity()?;
-            (*infinity == format!("{integer} {bits}") && *zero == format!("{integer} 0")).then_some((by, integer))
-        });
-        let parts = match *outer {
-            UNSIGNED_GREATER => [MaxU, MaxU, MaxS, MinU, MaxS],
-            SIGNED_GREATER => [MaxS, MaxS, MaxU, MaxU, MinU],
-            _ => return Ok(None),
+        let Some((by, parts)) = self.selections(&followed(head), &["f32", "f64", "bf16", "f16"])? else {
+            return Ok(None);
         };
-        let Some((by, integer)) = of else { return Ok(None) };
         let mut terms: Option<Vec<Family>> = None;
-        for (k, part) in parts.into_iter().enumerate() {
-            let head = self.head(values[k].clone())?;
-            let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc == part) else {
+        for (k, (value, part)) in parts.iter().enumerate() {
+            let head = self.head(value.clone())?;
+            let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc == *part) else {
                 return Ok(None);
             };
-            if k % 2 == 1 && values[k] == values[k - 1] {
+            if k % 2 == 1 && *value == parts[k - 1].0 {
                 continue;
             }
             // What lies next to each other is put together when all of it is there.
@@ -473,7 +439,7 @@ impl Proof<'_> {
             }
         }
         // The numbers that the integers are.
-        let (of, mut numbers) = (by.element(), Vec::new());
+        let (of, integer, mut numbers) = (&by.element.text, format!("i{}", by.element.bits), Vec::new());
         for mut family in terms.unwrap_or_default() {
             let inside = family.shape.strip_prefix(&format!("{BITS}{of}(")).and_then(|text| text.strip_suffix(')'));
             let constant = family.shape.strip_prefix(&format!("{integer} ")).map(|bits| format!("{of} {bits}"));

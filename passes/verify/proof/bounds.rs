@@ -131,7 +131,7 @@ impl Proof<'_> {
         for (maker, _) in &self.programs[1].values {
             let Maker::Elements { operation, operands } = maker else { continue };
             let ([_, by], true) = (&operands[..], operation.calc.divides()) else { continue };
-            if !self.is_divisor(*by, u64::MAX >> 64_u8.saturating_sub(operation.width).min(63)) {
+            if !self.is_divisor(*by, u64::MAX >> 64_u32.saturating_sub(operation.element.bits).min(63)) {
                 return unproved("a division by what is no number");
             }
         }

@@ -7,6 +7,7 @@ use crate::proof::statements::Maker;
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, Thunk};
 use crate::reader::calc::Calc;
+use crate::reader::flags::NINF;
 use crate::reader::model::{Element, Operator};
 
 /// Predicates of `arith.cmpi`.
@@ -26,10 +27,12 @@ fn bits_of(of: &str) -> Option<u32> {
     if of == "index" { Some(64) } else { of.strip_prefix('i')?.parse().ok().filter(|bits| (1..=64).contains(bits)) }
 }
 
+/// The operation that selections stand for, and the integers that they select, each with the operation that makes it.
+type Selections = (Operation, Vec<(Thunk, Calc)>);
+
 /// An operation from elements of one type to those of another.
 pub fn operation(name: &str, from: (&str, u32), to: (&str, u32)) -> Operation {
-    let element = |(text, bits): (&str, u32)| Element { text: text.to_owned(), bits, integer: text.starts_with('i') };
-    let (from, to) = (element(from), element(to));
+    let [from, to] = [from, to].map(|(text, bits)| Element::new(text, bits));
     Operation::of(&Operator { name: name.to_owned(), attributes: String::new(), flags: 0, from, to })
 }
 
@@ -151,9 +154,20 @@ impl Proof<'_> {
         Ok(same.then(|| Head::Elements(round, vec![x.clone()])))
     }
 
-    /// The largest or least of two floating-point numbers whose bits these are, where it is found as integers: see
-    /// [`Proof::extreme`], which finds those of many.
-    fn extreme_of_two(&mut self, integer: &Thunk, of: &str) -> Shown<Option<Head>> {
+    /// The selections among integers that find the largest or least of floating-point numbers of one of these types: the operation
+    /// that they stand for, and the integers, each with the operation that makes it of the bits of the numbers.
+    ///
+    /// As integers, numbers with a clear sign are in their order, those with the sign set in the opposite one, and NaN is
+    /// behind the infinity of its sign. So of the same numbers, with `top` the largest as signed integer, and `low` and
+    /// `bottom` the least and the largest as unsigned ones:
+    ///
+    /// ```text
+    /// largest = bottom > -inf, unsigned ? bottom : top < 0 ? low : top
+    /// least   = top > inf, signed ? top : bottom < 0 ? bottom : low
+    /// ```
+    ///
+    /// With the largest finite number in the place of infinity, they stand for the operation that promises that none is infinite.
+    pub(super) fn selections(&mut self, integer: &Thunk, types: &[&str]) -> Shown<Option<Selections>> {
         use Calc::{Compare, MaxS, MaxU, MinU};
         let (mut left, mut compared, mut values) = (integer.clone(), Vec::new(), Vec::new());
         for _ in 0..2 {
@@ -167,20 +181,33 @@ impl Proof<'_> {
             left = no.clone();
         }
         values.push(left);
-        let [(outer, infinity), (SIGNED_LESS, zero)] = &compared[..] else { return Ok(None) };
-        let (by, parts) = match *outer {
-            UNSIGNED_GREATER => (Operation::extreme(of, true), [MaxU, MaxU, MaxS, MinU, MaxS]),
-            SIGNED_GREATER => (Operation::extreme(of, false), [MaxS, MaxS, MaxU, MaxU, MinU]),
+        let [(outer, end), (SIGNED_LESS, zero)] = &compared[..] else { return Ok(None) };
+        let (name, parts) = match *outer {
+            UNSIGNED_GREATER => ("arith.maximumf", [MaxU, MaxU, MaxS, MinU, MaxS]),
+            SIGNED_GREATER => ("arith.minimumf", [MaxS, MaxS, MaxU, MaxU, MinU]),
             _ => return Ok(None),
         };
-        let integer = format!("i{}", by.width);
-        let bits = by.infinity().map(|(_, bits)| format!("{integer} {bits}"));
-        if bits.as_ref() != Some(infinity) || *zero != format!("{integer} 0") {
+        let (Some((integer, _)), Some((of_zero, "0"))) = (end.split_once(' '), zero.split_once(' ')) else {
             return Ok(None);
-        }
+        };
+        let width = bits_of(integer).filter(|_| integer == of_zero).unwrap_or(0);
+        let all = types
+            .iter()
+            .flat_map(|of| [0, NINF].map(|flags| Operation { flags, ..operation(name, (of, width), (of, width)) }));
+        let by = all.into_iter().find(|by| {
+            let is_as_wide = by.element.float.is_some_and(|float| float.sign() == 1 << (width.max(1) - 1));
+            is_as_wide && by.is_neutral(end)
+        });
+        Ok(by.map(|by| (by, values.into_iter().zip(parts).collect())))
+    }
+
+    /// The largest or least of two floating-point numbers whose bits these are, where it is found as integers.
+    fn extreme_of_two(&mut self, integer: &Thunk, of: &str) -> Shown<Option<Head>> {
+        let Some((by, values)) = self.selections(integer, &[of])? else { return Ok(None) };
+        let integer = format!("i{}", by.element.bits);
         let mut both: Option<Vec<Thunk>> = None;
-        for (value, part) in values.iter().zip(parts) {
-            let Some(operands) = self.operands(value, |operation| operation.calc == part && operation.flags == 0)?
+        for (value, part) in &values {
+            let Some(operands) = self.operands(value, |operation| operation.calc == *part && operation.flags == 0)?
             else {
                 return Ok(None);
             };

@@ -17,6 +17,7 @@ use crate::proof::pairs::{BufferAt, ElementAt, Naming, Pair};
 use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
+use crate::reader::flags::REASSOC;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -49,6 +50,8 @@ pub struct Proof<'p> {
     pub(super) allowed: u32,
     /// The last number of what iterations get from the one before, of loops that are outside of what is compared.
     pub(super) outer: usize,
+    /// Whether the terms that are looked for are those of the second program.
+    pub(super) is_made: bool,
     /// How often values were not of the same terms in any order.
     failures: usize,
     /// The families of terms in any order, by their text, with their operation.
@@ -112,6 +115,7 @@ impl<'p> Proof<'p> {
             depth: 0,
             allowed,
             outer: 0,
+            is_made: false,
             failures: 0,
             nests: FxHashMap::default(),
             terms: FxHashMap::default(),
@@ -198,7 +202,8 @@ impl<'p> Proof<'p> {
             return Ok(());
         }
         let by = match self.any_order(&a)? {
-            None => self.any_order(&b)?,
+            // What the first program has none of promises nothing there.
+            None => self.any_order(&b)?.map(|by| Operation { flags: by.flags & (self.allowed | REASSOC), ..by }),
             by => by,
         };
         if let Some(by) = by.filter(|_| self.failures < FAILURES) {

@@ -6,7 +6,7 @@ use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::statements::FunctionResult;
 use crate::proof::subscript::Subscript;
 use crate::proof::value::{Head, LoopPosition, Thunk};
-use crate::reader::calc::is_nan;
+use crate::reader::floats::{Format, parts};
 
 impl Proof<'_> {
     /// That both programs leave the same in the result of this number.
@@ -122,10 +122,15 @@ impl Proof<'_> {
 
 /// Whether two constants, `type bits`, are not the same number, where NaNs are alike.
 fn is_other(a: &str, b: &str) -> bool {
-    let parts = |text: &str| {
+    let split = |text: &str| {
         let (of, bits) = text.split_once(' ')?;
         Some((of.to_owned(), bits.parse::<u64>().ok()?))
     };
-    let Some(((of, a), (other, b))) = parts(a).zip(parts(b)) else { return false };
-    of == other && a != b && !(is_nan(a, &of) && is_nan(b, &of))
+    let Some(((of, a), (other, b))) = split(a).zip(split(b)) else { return false };
+    let differs = |(float, low): (Option<Format>, u32)| {
+        let Some(float) = float else { return a != b };
+        let [a, b] = [a, b].map(|bits| float.part(bits, low));
+        a != b && !(float.is_nan(a) && float.is_nan(b))
+    };
+    of == other && parts(&of).into_iter().any(differs)
 }

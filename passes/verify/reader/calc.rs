@@ -1,5 +1,6 @@
 //! What operations of `arith` and `math` are, by their names, and which laws hold for them.
 
+use crate::reader::flags::{NNAN, NSZ, REASSOC};
 use crate::reader::model::{Element, Operator};
 
 /// What an operation computes.
@@ -62,31 +63,9 @@ pub enum Calc {
     Opaque,
 }
 
-/// The bits of the exponent and of the fraction of a floating-point type that is computed.
-pub fn format(text: &str) -> Option<(u32, u32)> {
-    Some(match text {
-        "f64" => (11, 52),
-        "f32" => (8, 23),
-        "bf16" => (8, 7),
-        "f16" => (5, 10),
-        _ => return None,
-    })
-}
-
-/// The bits of the positive infinity of a floating-point type.
-pub fn infinity(text: &str) -> Option<u64> {
-    format(text).map(|(exponent, fraction)| ((1 << exponent) - 1) << fraction)
-}
-
-/// Whether a number of these bits is none.
-pub fn is_nan(bits: u64, of: &str) -> bool {
-    let sign = |(exponent, fraction): (u32, u32)| 1 << (exponent + fraction);
-    format(of).zip(infinity(of)).is_some_and(|(parts, infinity)| bits & !sign(parts) > infinity)
-}
-
 /// What an operation computes.
 pub fn calc(operator: &Operator) -> Calc {
-    let float = |element: &Element| format(&element.text).is_some();
+    let float = |element: &Element| element.float.is_some();
     let (from, to) = (&operator.from, &operator.to);
     let predicate = operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split([' ', ';']).next());
     let predicate = predicate.and_then(|text| text.parse().ok()).unwrap_or(-1);
@@ -178,38 +157,46 @@ impl Calc {
         matches!(self, Add | Mul | And | Or | Xor | MinS | MaxS | MinU | MaxU | Maximum | Minimum)
     }
 
-    /// Whether they may be where a flag or an option says so.
-    pub fn associates_if_allowed(self) -> bool {
-        matches!(self, Calc::AddF | Calc::MulF | Calc::MaxNum | Calc::MinNum)
+    /// The flags of which one says that operands may be grouped in any way, where that is not always so. Of the largest and least
+    /// numbers, the order decides the sign of a zero alone.
+    pub fn order_flags(self) -> u32 {
+        match self {
+            Calc::AddF | Calc::MulF => REASSOC,
+            Calc::MaxNum | Calc::MinNum => REASSOC | NSZ,
+            _ => 0,
+        }
     }
 
-    /// Whether the operation with a constant changes nothing; `reassociated` where +0.0 is as -0.0.
-    pub fn is_neutral(self, bits: u64, width: u8, reassociated: bool) -> bool {
-        let ones = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
-        let top = 1 << (width - 1);
-        match self {
-            Calc::Add | Calc::Sub | Calc::Or | Calc::Xor | Calc::Shl | Calc::ShrU | Calc::ShrS | Calc::MaxU => {
-                bits == 0
-            }
-            Calc::Mul | Calc::DivU | Calc::DivS => bits == 1,
-            Calc::And | Calc::MinU => bits == ones,
-            Calc::MaxS => bits == top,
-            Calc::MinS => bits == ones >> 1,
-            Calc::AddF => bits == top || reassociated && bits == 0,
-            Calc::MulF => match width {
-                32 => bits == 0x3f80_0000,
-                64 => bits == 0x3ff0_0000_0000_0000,
-                // There are two kinds of 16 bits.
+    /// Whether the operation, of elements of a type and with flags, leaves an operand as it is where the other one is this
+    /// constant; `any_order` where operands come in any order, in which +0.0 is as -0.0.
+    ///
+    /// ```text
+    /// maximumf x -inf = x          with ninf, -inf is poison: maximumf x -3.4e38 = x, as x is not -inf
+    /// maxnumf  x NaN  = x          with nnan, NaN is poison: as maximumf
+    /// ```
+    pub fn is_neutral(self, bits: u64, of: &Element, flags: u32, any_order: bool) -> bool {
+        use Calc::*;
+        if let Some(float) = of.float {
+            return match self {
+                AddF => bits == float.least_zero() || any_order && bits == 0,
+                SubF => bits == 0,
+                MulF | DivF => bits == float.rounded(1.0),
+                MaxNum | MinNum if flags & NNAN == 0 => float.is_nan(bits),
+                Maximum | MaxNum => bits == float.greatest(flags) | float.sign(),
+                Minimum | MinNum => bits == float.greatest(flags),
                 _ => false,
-            },
-            Calc::Maximum | Calc::Minimum => {
-                let infinity = match width {
-                    32 => 0x7f80_0000,
-                    64 => 0x7ff0_0000_0000_0000,
-                    _ => return false,
-                };
-                bits == if self == Calc::Maximum { infinity | top } else { infinity }
-            }
+            };
+        }
+        if !of.integer || !(1..=64).contains(&of.bits) {
+            return false;
+        }
+        let ones = u64::MAX >> (64 - of.bits);
+        match self {
+            Add | Sub | Or | Xor | Shl | ShrU | ShrS | MaxU => bits == 0,
+            Mul | DivU | DivS => bits == 1,
+            And | MinU => bits == ones,
+            MaxS => bits == ones / 2 + 1,
+            MinS => bits == ones >> 1,
             _ => false,
         }
     }

@@ -4,6 +4,11 @@
 pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 /// Operands come in any order.
 pub const REASSOC: u32 = 1;
+/// No operand and no result is NaN, or infinite.
+pub const NNAN: u32 = 1 << 1;
+pub const NINF: u32 = 1 << 2;
+/// The sign of a zero means nothing.
+pub const NSZ: u32 = 1 << 3;
 /// A product and a sum are rounded once.
 pub const CONTRACT: u32 = 1 << 5;
 /// A function of `math` is approximated.

@@ -222,21 +222,21 @@ pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
 pub fn element(r#type: MlirType) -> Option<Element> {
     let raw = r#type.to_raw();
     // SAFETY: the type is alive, and its width is read as what it is.
-    let (bits, integer) = unsafe {
+    let bits = unsafe {
         if sys::mlirTypeIsAIndex(raw) {
-            (64, true)
+            64
         } else if sys::mlirTypeIsAInteger(raw) {
-            (sys::mlirIntegerTypeGetWidth(raw), true)
+            sys::mlirIntegerTypeGetWidth(raw)
         } else if sys::mlirTypeIsAFloat(raw) {
-            (sys::mlirFloatTypeGetWidth(raw), false)
+            sys::mlirFloatTypeGetWidth(raw)
         } else if sys::mlirTypeIsAComplex(raw) {
             let part = element(MlirType::from_raw(sys::mlirComplexTypeGetElementType(raw)))?;
-            (part.bits.checked_mul(2)?, false)
+            part.bits.checked_mul(2)?
         } else {
             return None;
         }
     };
-    Some(Element { text: r#type.to_string(), bits, integer })
+    Some(Element::new(r#type.to_string(), bits))
 }
 
 /// A type as data.

@@ -7,11 +7,12 @@
 //! | `lanes`, `prints` | operations that move lanes of vectors, and what prints write |
 //! | `operations` | what each operation means |
 //! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
-//! | `calc`, `flags` | operations of `arith`, and which laws hold for them |
+//! | `calc`, `flags`, `floats` | operations of `arith` and types of their elements, and which laws hold for them |
 
 pub mod bytes;
 pub mod calc;
 pub mod flags;
+pub mod floats;
 pub mod lanes;
 pub mod layouts;
 pub mod mlir;

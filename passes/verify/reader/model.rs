@@ -11,6 +11,7 @@
 //! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
 //! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`. Bounds and maps are those of the operations, not simplified.
 
+use crate::reader::floats::Format;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Axes, from parent to child, each with its number of places.
@@ -475,9 +476,18 @@ pub struct Element {
     pub bits: u32,
     /// Whether it is an integer, or an index.
     pub integer: bool,
+    /// Of a floating-point type that is computed.
+    pub float: Option<Format>,
 }
 
 impl Element {
+    /// The type of this text and width.
+    pub fn new(text: impl Into<String>, bits: u32) -> Element {
+        let text = text.into();
+        let (integer, float) = (text.trim_start_matches(['s', 'u']).starts_with('i'), Format::of(&text));
+        Element { text, bits, integer, float }
+    }
+
     /// How many bits apart elements are in memory: whole bytes, of which there are 1, 2, 4 or a multiple of these.
     pub fn pitch(&self) -> u32 {
         self.bits.div_ceil(8).next_power_of_two() * 8

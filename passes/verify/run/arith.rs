@@ -4,8 +4,9 @@
 //! digits, and then in the type of the result. NaNs that are computed are alike. `functions` has what is of `math`. Others are
 //! opaque: some number of the operands.
 
-use crate::reader::calc::{Calc, format, is_nan};
-use crate::reader::flags::{EXACT, NSW, NUW};
+use crate::reader::calc::Calc;
+use crate::reader::flags::{EXACT, NINF, NNAN, NSW, NSZ, NUW};
+use crate::reader::floats::{Format, parts};
 use crate::reader::model::{Element, Operator};
 use crate::run::functions::{self, Computed};
 
@@ -15,47 +16,12 @@ fn signed(bits: u64, width: u32) -> i64 {
 
 /// The number of the bits of a floating-point type; 0 of any other.
 fn number(bits: u64, element: &Element) -> f64 {
-    if element.integer {
-        return 0.0;
-    }
-    let Some((exponent, fraction)) = format(&element.text) else { return 0.0 };
-    let most = (1 << exponent) - 1;
-    let (scale, digits) = (bits >> fraction & most, bits & ((1 << fraction) - 1));
-    let unit = |scale: u64| 2_f64.powi(scale as i32 - (most >> 1) as i32 - fraction as i32);
-    let size = match scale {
-        _ if fraction == 52 => return f64::from_bits(bits),
-        _ if fraction == 23 => return f32::from_bits(bits as u32).into(),
-        0 => digits as f64 * unit(1),
-        scale if scale == most => {
-            if digits == 0 {
-                f64::INFINITY
-            } else {
-                f64::NAN
-            }
-        }
-        scale => (digits | 1 << fraction) as f64 * unit(scale),
-    };
-    if bits >> (exponent + fraction) & 1 == 1 { -size } else { size }
+    element.float.map_or(0.0, |float| float.number(bits))
 }
 
 /// A number as the bits of a floating-point type, rounded to nearest even.
 fn rounded(x: f64, element: &Element) -> u64 {
-    let Some((exponent, fraction)) = format(&element.text) else { return 0 };
-    let infinity = ((1_u64 << exponent) - 1) << fraction;
-    if x.is_nan() {
-        return infinity | 1 << (fraction - 1);
-    }
-    if fraction >= 23 {
-        return if fraction == 52 { x.to_bits() } else { (x as f32).to_bits().into() };
-    }
-    let (sign, size) = (u64::from(x.is_sign_negative()) << (exponent + fraction), x.abs());
-    // The exponent of the least digit, of subnormal numbers that of the least normal one.
-    let least = 2 - (1 << (exponent - 1));
-    let scale = ((size.to_bits() >> 52) as i32 - 1023).max(least);
-    let above = ((scale - least) as u64) << fraction;
-    let units = (size * 2_f64.powi(fraction as i32 - scale)).round_ties_even();
-    // As many units as the next power of two has carry into the exponent.
-    sign | infinity.min(if scale > 1023 { infinity } else { above + units as u64 })
+    element.float.map_or(0, |float| float.rounded(x))
 }
 
 /// A sum that is rounded to odd, which keeps another rounding to fewer digits right.
@@ -92,6 +58,7 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
     let [sa, sb] = [a, b].map(|bits| signed(bits, from.bits));
     let [x, y] = [a, b].map(|bits| number(bits, from));
     let by = u32::try_from(b).ok().filter(|by| *by < to.bits);
+    let sign = to.float.map_or(0, Format::sign);
     // The product or sum of two f32 is exact or correctly rounded twice in f64; of two f64 it is f64's own.
     match calc {
         Calc::Add => a.wrapping_add(b),
@@ -154,8 +121,10 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::DivF => rounded(x / y, to),
         // It is exact.
         Calc::RemF => rounded(x % y, to),
-        Calc::NegF => a ^ 1 << (to.bits - 1),
-        Calc::AbsF => a & !(1 << (to.bits - 1)),
+        // Without negative zeros, the sign of 0 is the one NaN.
+        Calc::NegF | Calc::AbsF if a & !sign == 0 && to.float.is_some_and(|float| !float.has_signed_zeros()) => a,
+        Calc::NegF => a ^ sign,
+        Calc::AbsF => a & !sign,
         Calc::AbsI => sa.wrapping_abs() as u64,
         Calc::Maximum | Calc::Minimum if x.is_nan() || y.is_nan() => rounded(f64::NAN, to),
         Calc::Maximum | Calc::MaxNum => {
@@ -241,19 +210,18 @@ pub fn on_indices(operator: &Operator, a: i64, b: i64) -> Option<i64> {
 pub fn breaks(operator: &(Operator, Calc), flags: u32, (a, b): (u64, u64), result: u64) -> bool {
     let (from, to) = (&operator.0.from, &operator.0.to);
     let numbers = [number(a, from), number(b, from), number(result, to)];
-    let has = |bit: usize| flags >> bit & 1 == 1;
     let integers = flags & (NSW | NUW | EXACT);
-    has(1) && numbers.iter().any(|x| x.is_nan())
-        || has(2) && numbers.iter().any(|x| x.is_infinite())
+    flags & NNAN != 0 && numbers.iter().any(|x| x.is_nan())
+        || flags & NINF != 0 && numbers.iter().any(|x| x.is_infinite())
         || integers != 0 && from.integer && !keeps(operator, integers, a, b)
 }
 
 /// Whether an operation leaves open the sign of its result, a zero.
 pub fn leaves_sign(operator: &(Operator, Calc), flags: u32, (a, b): (u64, u64), result: u64) -> bool {
     let (from, to) = (&operator.0.from, &operator.0.to);
-    let is_zero = |bits: u64, element: &Element| format(&element.text).is_some() && number(bits, element) == 0.0;
+    let is_zero = |bits: u64, element: &Element| element.float.is_some_and(|float| float.number(bits) == 0.0);
     let is_either = matches!(operator.1, Calc::MaxNum | Calc::MinNum) && is_zero(a, from) && is_zero(b, from) && a != b;
-    is_either || flags >> 3 & 1 == 1 && is_zero(result, to)
+    is_either || flags & NSZ != 0 && is_zero(result, to)
 }
 
 /// Whether an operation leaves open what its result is: a division by 0 or beyond its type, a shift by all bits, a number that
@@ -319,7 +287,7 @@ pub fn opaque(operator: &Operator, choice: usize, count: usize, value: impl Fn(u
     let text = [name, attributes, &from.text, &to.text].into_iter().flat_map(|text| text.bytes());
     let text = text.fold(0, |hash, byte| mix(hash, byte.into()));
     // NaNs are alike.
-    let plain = |bits: u64| if is_nan(bits, &from.text) { rounded(f64::NAN, from) } else { bits };
+    let plain = |bits: u64| from.float.filter(|float| float.is_nan(bits)).map_or(bits, Format::nan);
     let hash = (0..count).fold(text, |hash, k| mix(hash, plain(value(k))));
     inputs(to, hash)[choice]
 }
@@ -334,33 +302,50 @@ pub fn inputs(element: &Element, hash: u64) -> [u64; CHOICES] {
             _ => [hash % 3, hash % 5, signed(8)],
         };
     }
-    if format(&element.text).is_none() {
-        return [hash, mix(hash, 1), mix(hash, 2)];
+    let numbers = |float: Format, hash: u64| {
+        let any = 0.5 + (hash >> 11) as f64 / (1_u64 << 53) as f64;
+        [(hash % 4) as f64 - 1.0, any, if hash & 1 == 0 { 3.0 * any } else { -any }].map(|x| float.rounded(x))
+    };
+    if let Some(float) = element.float {
+        return numbers(float, hash);
     }
-    let any = 0.5 + (hash >> 11) as f64 / (1_u64 << 53) as f64;
-    [(hash % 4) as f64 - 1.0, any, if hash & 1 == 0 { 3.0 * any } else { -any }].map(|x| rounded(x, element))
+    let [(Some(float), _), (_, low)] = parts(&element.text)[..] else { return [hash, mix(hash, 1), mix(hash, 2)] };
+    let [re, im] = [hash, mix(hash, 1)].map(|hash| numbers(float, hash));
+    std::array::from_fn(|choice| re[choice] | im[choice] << low)
 }
 
 /// Values of an element at which operations differ: numbers at which roundings change, the least and the largest of each kind,
 /// and at the end, where they are tried first, NaNs with several bits, zeros and infinities.
 pub fn special(element: &Element) -> Vec<u64> {
-    let Some((exponent, fraction)) = format(&element.text) else {
-        let top = 1_u64 << (element.bits.clamp(1, 64) - 1);
-        let near = [0, 1, 2, 3, 5, 7, 8, u64::from(element.bits), 100];
-        let mut all: Vec<u64> = near.iter().flat_map(|n| [*n, n.wrapping_neg()]).collect();
-        all.extend([top, top - 1, top + 1, top >> 1, top | top >> 1, 0x5555_5555_5555_5555]);
-        all.iter_mut().for_each(|n| *n &= top | (top - 1));
-        all.sort_unstable();
-        all.dedup();
-        return all;
-    };
-    let infinity = ((1_u64 << exponent) - 1) << fraction;
-    let near = [0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 100.7].map(|x| rounded(x, element));
+    match parts(&element.text)[..] {
+        [(Some(float), _)] => special_numbers(float),
+        [(Some(float), _), (_, low)] => {
+            let all = special_numbers(float);
+            (0..all.len()).map(|k| all[k] | all[(5 * k + 3) % all.len()] << low).collect()
+        }
+        _ => special_integers(element.bits),
+    }
+}
+
+fn special_integers(bits: u32) -> Vec<u64> {
+    let top = 1_u64 << (bits.clamp(1, 64) - 1);
+    let near = [0, 1, 2, 3, 5, 7, 8, u64::from(bits), 100];
+    let mut all: Vec<u64> = near.iter().flat_map(|n| [*n, n.wrapping_neg()]).collect();
+    all.extend([top, top - 1, top + 1, top >> 1, top | top >> 1, 0x5555_5555_5555_5555]);
+    all.iter_mut().for_each(|n| *n &= top | (top - 1));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn special_numbers(float: Format) -> Vec<u64> {
+    let (sign, fraction, above) = (float.sign(), float.fraction, float.largest() + 1);
+    let near = [0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 100.7].map(|x| float.rounded(x));
     // One more than an integer can be and keep a half, the numbers around 1, and the least and largest of each kind.
-    let whole = rounded(2_f64.powi(fraction as i32), element);
-    let edges = [1, (1 << fraction) - 1, 1 << fraction, infinity - 1, whole - 1, whole + 1, near[2] + 1, near[2] - 1];
-    let nan = infinity | 1 << (fraction - 1);
-    let others = [infinity | 1, infinity | ((1 << fraction) - 1), 0, nan, infinity];
+    let whole = float.rounded(2_f64.powi(fraction as i32));
+    let edges = [1, (1 << fraction) - 1, 1 << fraction, above - 1, whole - 1, whole + 1, near[2] + 1, near[2] - 1];
+    // Of a type with infinities, `above` is the first one, and NaNs are beyond it.
+    let others = [above | 1, above | ((1 << fraction) - 1), 0, float.nan(), above];
     let sizes = near.into_iter().chain(edges).chain(others);
-    sizes.flat_map(|size| [size, size | 1 << (exponent + fraction)]).collect()
+    sizes.flat_map(|size| [size, size | sign]).map(|bits| bits & (sign | (sign - 1))).collect()
 }

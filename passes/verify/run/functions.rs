@@ -1,6 +1,5 @@
 //! What operations of `math` give, on numbers: exactly, or as near as the processor's library has it.
 
-use crate::reader::calc::format;
 use crate::reader::model::Operator;
 
 /// The result of an operation that has no rule of its own, and whether it is exact; none where it is not known. `x` and `y` are the
@@ -22,8 +21,7 @@ pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Opt
         };
         return Some((Computed::Bits(count), true));
     }
-    let is_float = |text: &str| format(text).is_some();
-    if is_float(&from.text) && to.text == "i1" {
+    if from.float.is_some() && to.text == "i1" {
         let is = match name {
             "isnan" => x.is_nan(),
             "isinf" => x.is_infinite(),
@@ -32,12 +30,14 @@ pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Opt
         };
         return Some((Computed::Bits(is.into()), true));
     }
-    if !is_float(&to.text) {
-        return None;
-    }
+    let float = to.float?;
     if name == "copysign" {
-        let sign = 1 << (to.bits - 1);
+        let sign = Some(float).filter(|float| float.has_signed_zeros())?.sign();
         return Some((Computed::Bits(a & !sign | b & sign), true));
+    }
+    // A type without NaN leaves open what a function is that has no value.
+    if !float.has_nan() {
+        return None;
     }
     let exact = match name {
         "ceil" => x.ceil(),

@@ -40,7 +40,7 @@ impl<'p> Run<'p> {
         if !from.text.starts_with('i') || !from.integer || bits == from.bits || bits > 64 {
             return (from.text.clone(), item);
         }
-        let to = Element { text: format!("i{bits}"), bits, integer: true };
+        let to = Element::new(format!("i{bits}"), bits);
         let name = if from.bits == 1 { "arith.extui" } else { "arith.extsi" }.to_owned();
         let operator = Operator { name, attributes: String::new(), flags: 0, from: from.clone(), to: to.clone() };
         let number = self.terms.operator(&operator);

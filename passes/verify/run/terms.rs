@@ -256,7 +256,7 @@ impl Terms {
     /// Whether several of an operation may come in any order.
     fn in_any_order(&self, number: u32) -> bool {
         let (operator, calc) = &self.operators[number as usize];
-        calc.associates() || calc.associates_if_allowed() && (self.allowed | operator.flags) & REASSOC != 0
+        calc.associates() || (self.allowed | operator.flags) & calc.order_flags() != 0
     }
 
     /// An operation on terms. With a flag that neither an option allows nor the program before has there, it is another term.
@@ -274,7 +274,8 @@ impl Terms {
         let of_indices = if is_index { self.promises.of_indices } else { 0 };
         let is_new = flags & !self.promises.all & !of_indices;
         // Sums in any order have other parts than before.
-        let more = flags & !REASSOC | is_new;
+        let of_order = if self.is_before { REASSOC } else { REASSOC | calc.order_flags() };
+        let more = flags & !of_order | is_new;
         if more == 0 || self.keeps(number, more, operands, term) {
             return term;
         }
@@ -293,6 +294,12 @@ impl Terms {
             return self.add(Node::Apply(number, operands.into()), Info { width, flagged, ..info });
         }
         term
+    }
+
+    /// Whether an operand is a constant that leaves the other one as it is.
+    fn is_neutral(&self, number: u32, operand: Term, any_order: bool) -> bool {
+        let (Operator { to, flags, .. }, calc) = &self.operators[number as usize];
+        self.as_constant(operand).is_some_and(|bits| calc.is_neutral(bits, to, *flags, any_order))
     }
 
     /// An operation on terms, whatever its flags promise.
@@ -330,7 +337,7 @@ impl Terms {
             return self.contracted(number, operands);
         }
         let node = match *operands {
-            [a, b] if any_order && width > 0 => match self.any(number, [a, b], width) {
+            [a, b] if any_order && width > 0 => match self.any(number, [a, b]) {
                 Ok(term) => return term,
                 Err(node) => node,
             },
@@ -415,11 +422,11 @@ impl Terms {
     }
 
     /// A sum, product, least or greatest in any order, unless it is one of its operands.
-    fn any(&mut self, number: u32, operands: [Term; 2], width: u8) -> Result<Term, Node> {
-        let (plain, calc) = (self.plain(number), self.operators[number as usize].1);
+    fn any(&mut self, number: u32, operands: [Term; 2]) -> Result<Term, Node> {
+        let plain = self.plain(number);
         let (mut count, mut sum, mut last) = (0_u64, 0_u128, 0);
         for operand in operands {
-            if self.as_constant(operand).is_some_and(|bits| calc.is_neutral(bits, width, true)) {
+            if self.is_neutral(number, operand, true) {
                 continue;
             }
             last = operand;
@@ -433,10 +440,8 @@ impl Terms {
                 }
             }
         }
-        let one_left = operands
-            .iter()
-            .filter(|operand| **operand != last)
-            .all(|operand| self.as_constant(*operand).is_some_and(|bits| calc.is_neutral(bits, width, true)));
+        let one_left =
+            operands.iter().filter(|operand| **operand != last).all(|operand| self.is_neutral(number, *operand, true));
         if count > 0 && one_left && operands[0] != operands[1] {
             return Ok(last);
         }

@@ -9,11 +9,13 @@ mod reader {
     pub mod bytes;
     pub mod calc;
     pub mod flags;
+    pub mod floats;
     pub mod layouts;
     pub mod model;
     pub mod places;
 }
 
+mod floats;
 mod obligations;
 mod programs;
 mod random;

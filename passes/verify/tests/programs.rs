@@ -16,7 +16,7 @@ fn element(text: &str) -> Element {
         "i1" => 1,
         _ => 32,
     };
-    Element { text: text.to_owned(), bits, integer: text != "f32" }
+    Element::new(text, bits)
 }
 
 pub fn scalar(text: &str) -> Type {

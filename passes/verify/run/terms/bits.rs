@@ -22,10 +22,10 @@ impl Terms {
             return None;
         }
         if let [first, second] = *operands {
-            if constant(1).is_some_and(|bits| calc.is_neutral(bits, width, false)) {
+            if self.is_neutral(number, second, false) {
                 return Some(first);
             }
-            if calc.commutes() && constant(0).is_some_and(|bits| calc.is_neutral(bits, width, false)) {
+            if calc.commutes() && self.is_neutral(number, first, false) {
                 return Some(second);
             }
         }
@@ -137,7 +137,7 @@ impl Terms {
         let len = width - own;
         let of = match *self.node(term) {
             Node::Input(of, number, _) => {
-                let element = Element { text: format!("i{len}"), bits: len.into(), integer: true };
+                let element = Element::new(format!("i{len}"), len.into());
                 self.input(BEHIND | of, number, &element)
             }
             _ => self.undefined(len.into()),

@@ -5,8 +5,9 @@
 //! data decides branches and addresses as then, nothing is divided by 0, and its flags promise nothing that does not hold.
 
 use super::{Node, Operands, Promises, Term, Terms, Undefined, mask};
-use crate::reader::calc::{Calc, is_nan};
+use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, NEW, REASSOC};
+use crate::reader::floats::{Format, parts};
 use crate::run::arith::{self, breaks, evaluate, is_open, leaves_sign, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -80,6 +81,7 @@ impl Terms {
             return None;
         }
         let is_near = self.info(old).near || self.info(new).near;
+        let parts = parts(of);
         let is_one_sided = |term: &Term| of_old.contains(term) != of_new.contains(term);
         let is_input = |term: &&Term| matches!(self.node(**term), Node::Input(..));
         let mut inputs: Vec<Term> = all.iter().filter(is_input).copied().collect();
@@ -136,8 +138,13 @@ impl Terms {
                 continue;
             }
             let (was, is) = (value(&old).bits, value(&new).bits);
-            let (had_none, has_none) = (is_nan(was, of), is_nan(is, of));
-            if value(&new).open[1] || had_none != has_none || !is_near && !has_none && was != is {
+            let differs = |(float, low): (Option<Format>, u32)| {
+                let Some(float) = float else { return was != is && !is_near };
+                let [was, is] = [was, is].map(|bits| float.part(bits, low));
+                let nan = [was, is].map(|bits| float.is_nan(bits));
+                nan[0] != nan[1] || !is_near && !nan[0] && was != is
+            };
+            if value(&new).open[1] || parts.iter().copied().any(differs) {
                 let shown =
                     inputs.iter().take(3).map(|term| format!("{} is {:#x}", self.text(*term, 1), values[term].bits));
                 let shown = shown.collect::<Vec<_>>().join(" and ");
