@@ -53,3 +53,8 @@ func.func @least_of_finite_numbers(%x: tensor<5x3xf32>, %s: tensor<5xf32>) -> te
   %r = linalg.reduce { arith.minimumf {fastmath = #arith.fastmath<ninf>} } ins(%x : tensor<5x3xf32>) outs(%s : tensor<5xf32>) dimensions = [1]
   return %r : tensor<5xf32>
 }
+
+func.func @largest_with_all_flags(%x: tensor<5x3xf32>, %s: tensor<5xf32>) -> tensor<5xf32> {
+  %r = linalg.reduce { arith.maxnumf {fastmath = #arith.fastmath<fast>} } ins(%x : tensor<5x3xf32>) outs(%s : tensor<5xf32>) dimensions = [1]
+  return %r : tensor<5xf32>
+}
