@@ -429,7 +429,8 @@ impl<'c> Source<'c> {
                 };
                 match compare::compare(&self.terms, before, &after) {
                     Verdict::Same => {}
-                    Verdict::Tried(what) => drop(said.get_or_insert(what)),
+                    Verdict::Tried(what) => drop(said.get_or_insert(format!(", but tried: {what}"))),
+                    Verdict::Open(what) => said = Some(format!(": {what}")),
                     Verdict::Differs(what) => return finding(true, what, None),
                 }
                 if sizes.last() != Some(of_arguments) {
@@ -444,9 +445,9 @@ impl<'c> Source<'c> {
             return not_proved(&Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0));
         }
         let source = &self.program.functions[name];
-        let what = said.or_else(|| inputs::tried_sizes(source, &sizes));
-        let what = what.or_else(|| inputs::tried_strides([source, form.function]))?;
-        let found = finding(false, format!("not proved, but tried: {what}"), None);
+        let tried = || inputs::tried_sizes(source, &sizes).or_else(|| inputs::tried_strides([source, form.function]));
+        let what = said.or_else(|| tried().map(|tried| format!(", but tried: {tried}")))?;
+        let found = finding(false, format!("not proved{what}"), None);
         found.map(|found| Finding { is_tried: true, ..found })
     }
 }

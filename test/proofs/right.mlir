@@ -38,12 +38,6 @@ func.func @planned_relayout(%x: tensor<3x5xf32>) -> tensor<3x5xf32, #tile> {
   return %r : tensor<3x5xf32, #tile>
 }
 
-#apart = #layout.tensor_layout<((4:1, 2_PE:1); B@[2_Time:2])>
-func.func @copies_apart(%x: tensor<8xbf16, #apart>) -> tensor<8xbf16> {
-  %r = layout.convert %x : tensor<8xbf16, #apart> to tensor<8xbf16>
-  return %r : tensor<8xbf16>
-}
-
 func.func @product_of_small_floats(%x: tensor<5x3xf16>, %s: tensor<5xf16>) -> tensor<5xf16> {
   %r = linalg.reduce { arith.mulf {fastmath = #arith.fastmath<reassoc>} } ins(%x : tensor<5x3xf16>) outs(%s : tensor<5xf16>) dimensions = [1]
   return %r : tensor<5xf16>
@@ -57,4 +51,10 @@ func.func @least_of_finite_numbers(%x: tensor<5x3xf32>, %s: tensor<5xf32>) -> te
 func.func @largest_with_all_flags(%x: tensor<5x3xf32>, %s: tensor<5xf32>) -> tensor<5xf32> {
   %r = linalg.reduce { arith.maxnumf {fastmath = #arith.fastmath<fast>} } ins(%x : tensor<5x3xf32>) outs(%s : tensor<5xf32>) dimensions = [1]
   return %r : tensor<5xf32>
+}
+
+#apart = #layout.tensor_layout<((4:1, 2_PE:1); B@[2_Time:2])>
+func.func @copies_apart(%x: tensor<8xbf16, #apart>) -> tensor<8xbf16> {
+  %r = layout.convert %x : tensor<8xbf16, #apart> to tensor<8xbf16>
+  return %r : tensor<8xbf16>
 }

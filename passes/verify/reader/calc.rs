@@ -48,6 +48,8 @@ pub enum Calc {
     CompareF(i64),
     WidenBf16,
     Convert,
+    /// The power of two that an `f8E8M0FNU` is.
+    PowerOfTwo,
     FromS,
     FromU,
     ToS,
@@ -57,8 +59,14 @@ pub enum Calc {
     First,
     /// The real or the imaginary part.
     Part(usize),
-    /// Any other one whose operands may be swapped.
+    /// A complex number of its parts.
+    Create,
+    /// A power of integers.
+    PowI,
+    /// One that others define, whose operands may be swapped.
     Swapped,
+    /// One that others define.
+    Composed,
     /// Any other.
     Opaque,
 }
@@ -73,7 +81,8 @@ pub fn calc(operator: &Operator) -> Calc {
     let kinds = "addf addi andi first maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli ori xori";
     let kind = operator.attributes.split("kind = ").nth(1).and_then(|text| text.split([' ', ';']).next());
     let kind = kind.and_then(|text| kinds.split(' ').nth(text.parse().ok()?)).unwrap_or_default();
-    let name = operator.name.split_once('.').map_or("", |(_, name)| name);
+    let (dialect, name) = operator.name.split_once('.').unwrap_or_default();
+    let is_complex = dialect == "complex";
     let calc = match if name == "atomic_rmw" { kind } else { name } {
         "first" => Calc::First,
         "addi" => Calc::Add,
@@ -108,7 +117,10 @@ pub fn calc(operator: &Operator) -> Calc {
         "mulf" if float(to) => Calc::MulF,
         "divf" if float(to) => Calc::DivF,
         "remf" if float(to) => Calc::RemF,
-        "add" | "mul" if operator.name.starts_with("complex.") => Calc::Swapped,
+        "add" | "mul" if is_complex => Calc::Swapped,
+        "sub" | "neg" | "conj" if is_complex => Calc::Composed,
+        "create" if is_complex => Calc::Create,
+        "ipowi" => Calc::PowI,
         "negf" if float(to) => Calc::NegF,
         "absf" if float(to) => Calc::AbsF,
         "absi" => Calc::AbsI,
@@ -118,6 +130,8 @@ pub fn calc(operator: &Operator) -> Calc {
         "minnumf" if float(to) => Calc::MinNum,
         "cmpf" if float(from) => Calc::CompareF(predicate),
         "extf" if from.text == "bf16" && to.text == "f32" => Calc::WidenBf16,
+        "extf" if from.text == "f8E8M0FNU" && float(to) => Calc::PowerOfTwo,
+        "scaling_extf" if from.text == "f8E8M0FNU" => Calc::Composed,
         "extf" | "truncf" if float(from) && float(to) && !operator.attributes.contains("roundingmode") => Calc::Convert,
         "sitofp" if float(to) => Calc::FromS,
         "uitofp" if float(to) => Calc::FromU,
@@ -129,7 +143,7 @@ pub fn calc(operator: &Operator) -> Calc {
         _ => Calc::Opaque,
     };
     let wide = |element: &Element| element.bits > 64;
-    let is_of_any_width = matches!(calc, Calc::Select | Calc::Part(_) | Calc::Swapped);
+    let is_of_any_width = matches!(calc, Calc::Select | Calc::Part(_) | Calc::Create | Calc::Swapped | Calc::Composed);
     if (wide(from) || wide(to)) && !is_of_any_width { Calc::Opaque } else { calc }
 }
 

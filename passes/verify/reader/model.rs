@@ -488,6 +488,11 @@ impl Element {
         Element { text, bits, integer, float }
     }
 
+    /// The type of the parts of a complex number.
+    pub fn part(&self) -> Option<Element> {
+        Some(Element::new(self.text.strip_prefix("complex<")?.strip_suffix('>')?, self.bits / 2))
+    }
+
     /// How many bits apart elements are in memory: whole bytes, of which there are 1, 2, 4 or a multiple of these.
     pub fn pitch(&self) -> u32 {
         self.bits.div_ceil(8).next_power_of_two() * 8

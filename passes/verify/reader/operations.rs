@@ -195,9 +195,10 @@ impl Reader {
                 Action::Constant(mlir::items(attribute(op, "value")?, element)?)
             }
             ("arith", "bitcast") | ("vector", "bitcast") => Action::Bitcast(first?),
-            ("arith" | "math" | "complex", _) => {
-                Action::Compute { operator: self.operator(op, name, results)?, operands }
-            }
+            ("arith" | "math" | "complex", _) => match self.complex_constant(op, name, results) {
+                Some(bits) => Action::Constant(vec![bits]),
+                None => Action::Compute { operator: self.operator(op, name, results)?, operands },
+            },
             ("vector", "fma") => Action::Compute { operator: self.operator(op, "math.fma", results)?, operands },
             ("affine", "apply" | "min" | "max") => {
                 Action::Index(Bound { exprs: mlir::map(attribute(op, "map")?)?, operands, greatest: short == "max" })
@@ -391,6 +392,15 @@ impl Reader {
 
     fn rank(&self, slot: Slot) -> Option<usize> {
         if let Type::Shaped { sizes, .. } = self.type_of(slot) { Some(sizes.len()) } else { None }
+    }
+
+    /// The bits of a complex number of at most 64 bits, the real part first.
+    fn complex_constant(&self, op: Op, name: &str, results: &[Slot]) -> Option<u64> {
+        let ("complex.constant", Type::Scalar(element)) = (name, self.type_of(*results.first()?)) else { return None };
+        let part = element.part().filter(|part| part.bits <= 32)?;
+        let parts = mlir::array(attribute(op, "value")?)?.into_iter().map(|number| mlir::items(number, &part));
+        let parts = parts.collect::<Option<Vec<_>>>()?.concat();
+        Some(parts.first()? | parts.get(1)? << part.bits)
     }
 
     /// An elementwise operation, with the attributes that decide what it computes.

@@ -48,6 +48,23 @@ fn from_integer(n: i128, to: &Element) -> f64 {
     if n < 0 { -(odd as f64) } else { odd as f64 }
 }
 
+/// A power of integers; of one below 1, a quotient of 1 that is rounded towards 0.
+fn power(base: i64, exponent: i64) -> u64 {
+    if exponent < 0 {
+        return match base {
+            1 => 1,
+            -1 => (1 - 2 * (exponent & 1)) as u64,
+            _ => 0,
+        };
+    }
+    let (mut all, mut square, mut rest) = (1_u64, base as u64, exponent);
+    while rest > 0 {
+        all = if rest & 1 == 1 { all.wrapping_mul(square) } else { all };
+        (square, rest) = (square.wrapping_mul(square), rest >> 1);
+    }
+    all
+}
+
 /// How many choices of inputs there are.
 pub const CHOICES: usize = 3;
 
@@ -163,6 +180,7 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         }
         Calc::WidenBf16 => a << 16,
         Calc::Convert => rounded(x, to),
+        Calc::PowerOfTwo => rounded(if a == 255 { f64::NAN } else { 2_f64.powi(a as i32 - 127) }, to),
         Calc::FromS => rounded(from_integer(sa.into(), to), to),
         Calc::FromU => rounded(from_integer(a.into(), to), to),
         Calc::ToS => x as i64 as u64,
@@ -171,7 +189,8 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Fma if to.text == "f64" => x.mul_add(y, f64::from_bits(value(2))).to_bits(),
         Calc::Fma if to.text == "f32" => (x as f32).mul_add(y as f32, f32::from_bits(value(2) as u32)).to_bits().into(),
         Calc::Fma => rounded(to_odd(x * y, number(value(2), to)), to),
-        Calc::Part(_) => opaque(operator, choice, count, value),
+        Calc::PowI => power(sa, sb),
+        Calc::Part(_) | Calc::Create | Calc::Composed => opaque(operator, choice, count, value),
         Calc::Swapped => opaque(operator, choice, count, |k| if k == 0 { a.min(b) } else { a.max(b) }),
         Calc::Opaque => match functions::known(operator, (x, y), (a, b)) {
             Some((Computed::Bits(bits), _)) => bits,
@@ -185,7 +204,7 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
 pub fn is_known((operator, calc): &(Operator, Calc)) -> Option<bool> {
     match calc {
         Calc::Opaque => (),
-        Calc::Part(_) | Calc::Swapped => return None,
+        Calc::Part(_) | Calc::Create | Calc::Swapped | Calc::Composed => return None,
         _ => return Some(true),
     }
     functions::known(operator, (1.0, 1.0), (1, 1)).map(|(_, is_exact)| is_exact)
@@ -225,7 +244,7 @@ pub fn leaves_sign(operator: &(Operator, Calc), flags: u32, (a, b): (u64, u64), 
 }
 
 /// Whether an operation leaves open what its result is: a division by 0 or beyond its type, a shift by all bits, a number that
-/// the integers of a type are not.
+/// the integers of a type are not, NaN in a type without one, the least power of two.
 pub fn is_open((operator, calc): &(Operator, Calc), a: u64, b: u64) -> bool {
     let (from, to) = (&operator.from, &operator.to);
     let [sa, sb] = [a, b].map(|bits| signed(bits, from.bits));
@@ -241,6 +260,13 @@ pub fn is_open((operator, calc): &(Operator, Calc), a: u64, b: u64) -> bool {
         Calc::Shl | Calc::ShrU | Calc::ShrS => b >= u64::from(to.bits),
         Calc::ToS => !fits(-1.0, 1.0),
         Calc::ToU => !fits(0.0, 2.0),
+        Calc::PowI => sa == 0 && sb < 0,
+        // Upstream's expansion makes 0 of the least power, which is subnormal.
+        Calc::PowerOfTwo => a == 0,
+        Calc::Convert | Calc::DivF | Calc::RemF if to.float.is_some_and(|float| !float.has_nan()) => {
+            let (x, y) = (number(a, from), number(b, from));
+            x.is_nan() || *calc != Calc::Convert && y == 0.0
+        }
         _ => false,
     }
 }

@@ -247,6 +247,8 @@ pub enum Verdict {
     Same,
     /// Terms differ, and have the same values for the inputs that were tried.
     Tried(String),
+    /// Terms differ, and their values are not known.
+    Open(String),
     /// They differ, and where.
     Differs(String),
 }
@@ -353,7 +355,8 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
     }
     let decided: BTreeSet<Term> = before.decided.union(&after.decided).copied().collect();
     let (assumed, mut steps) = (Assumed { promises: &before.promises, decided: &decided }, STEPS);
-    let alike = |old: Term, new: Term| terms.alike(old, new, !decided.is_empty());
+    let alike = |old: Term, new: Term, of: &str| terms.alike(old, new, of, !decided.is_empty());
+    let mut open = None;
     let all = |outcome: &Outcome| {
         type Elements = (String, usize, String, Vec<Term>);
         let named = |list: &'static str, items: &[Vec<Term>], first: usize| -> Vec<Elements> {
@@ -389,14 +392,15 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
                 let [was, is] = [*old, *new].map(|term| terms.text(term, 4));
                 format!("element {number} of {what} is {is}, and was {was}")
             };
-            // Where constants were computed of which the value is not known here, values say nothing.
-            if is.undefined == Undefined::None && is.unknown != terms.info(*old).unknown {
-                tried.get_or_insert_with(text);
+            // Values that are not known say nothing.
+            if (terms.info(*old).unknown || is.unknown) && is.undefined == Undefined::None && !is.flagged {
+                let name = || terms.not_computed(*old).or_else(|| terms.not_computed(*new)).unwrap_or_default();
+                open.get_or_insert_with(|| format!("{}: '{}' is not computed", text(), name()));
                 continue;
             }
             // What padding holds may not matter, as where it is multiplied by 0 or its bits are not kept: that is tried, and
             // never shown.
-            if !alike(*old, *new) {
+            if !alike(*old, *new, of) {
                 let read =
                     if is.undefined == Undefined::None { "" } else { ": padding or memory that nobody wrote is read" };
                 return Verdict::Differs(format!("{}{read}", text()));
@@ -416,11 +420,16 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
                 continue;
             }
             let what = format!("memory between the elements of argument {k} is written");
-            if !alike(old, new) {
+            if !alike(old, new, &after.types[after.results.len() + k]) {
                 return Verdict::Differs(what);
             }
             tried.get_or_insert(what);
         }
     }
-    given(before, after).map_or_else(|| tried.map_or(Verdict::Same, Verdict::Tried), Verdict::Differs)
+    match (given(before, after), open, tried) {
+        (Some(what), ..) => Verdict::Differs(what),
+        (_, Some(what), _) => Verdict::Open(what),
+        (.., Some(what)) => Verdict::Tried(what),
+        _ => Verdict::Same,
+    }
 }

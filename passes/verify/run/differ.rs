@@ -2,6 +2,7 @@
 
 use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, REASSOC};
+use crate::reader::floats::{Format, parts};
 use crate::run::arith::CHOICES;
 use crate::run::terms::{BEHIND, Node, Piece, Term, Terms, Undefined, mask};
 
@@ -9,31 +10,43 @@ use crate::run::terms::{BEHIND, Node, Piece, Term, Terms, Undefined, mask};
 const DEPTH: u32 = 64;
 
 impl Terms {
-    /// Whether the values of two terms are those of the same result, where the first one is defined; where sums may be
-    /// reassociated, and where functions are known nearly, nearly the same. Where data decided something, terms are those of one choice of inputs alone.
-    pub fn alike(&self, old: Term, new: Term, is_decided: bool) -> bool {
+    /// Whether the values of two terms of an element of a type are those of the same result, where the first one is defined. Where
+    /// rounding may differ, and where functions are known nearly, they are nearly the same. Where data decided something, terms
+    /// are those of one choice of inputs alone.
+    pub fn alike(&self, old: Term, new: Term, of: &str, is_decided: bool) -> bool {
         let (was, is) = (self.info(old), self.info(new));
-        let number = |bits: u64| match was.width {
-            64 => f64::from_bits(bits),
-            32 => f32::from_bits(bits as u32).into(),
-            _ => f32::from_bits((bits as u32) << 16).into(),
+        let any_rounding = if self.allowed & (REASSOC | CONTRACT) != 0 { 0.02 } else { 0.0 };
+        let own = was.near.max(is.near);
+        let near = f64::from(own.max(any_rounding));
+        let is_near = |(float, low): (Option<Format>, u32), values: [u64; 2]| {
+            let Some(float) = float else { return own > 0.0 };
+            let bits = values.map(|value| float.part(value, low));
+            let [a, b] = bits.map(|bits| float.number(bits));
+            // An overflow in one order may be none in another.
+            let is_open = near > 0.0 && !(a.is_finite() && b.is_finite());
+            bits[0] == bits[1] || a.is_nan() && b.is_nan() || is_open || (a - b).abs() <= near * a.abs().max(b.abs())
         };
         let mut choices = (0..CHOICES).filter(|choice| !is_decided || *choice == self.choice);
         choices.all(|choice| {
-            let (a, b) = (was.values[choice], is.values[choice]);
+            let values = [was.values[choice], is.values[choice]];
             let known = self.defined_bits(old, choice, DEPTH);
-            if was.open[choice] || (a ^ b) & known == 0 {
-                return true;
-            }
-            let (a, b) = (number(a), number(b));
-            // Two roundings of bf16 are 0.8 % apart; of f32, libraries and polynomials differ in the last digits, some 1e-6.
-            let near = match self.allowed & (REASSOC | CONTRACT) != 0 || (was.near || is.near) && was.width <= 16 {
-                true => 0.02,
-                false if was.near || is.near => 1e-4,
-                false => return false,
-            };
-            known == u64::MAX && (a - b).abs() <= near * a.abs().max(b.abs())
+            was.open[choice]
+                || (values[0] ^ values[1]) & known == 0
+                || known == u64::MAX && parts(of).into_iter().all(|part| is_near(part, values))
         })
+    }
+
+    /// An operation in a term whose value is not known.
+    pub fn not_computed(&self, mut term: Term) -> Option<&str> {
+        while self.info(term).unknown {
+            let operands = self.operands(term);
+            match (operands.iter().find(|operand| self.info(**operand).unknown), self.node(term)) {
+                (Some(operand), _) => term = *operand,
+                (None, Node::Apply(number, _) | Node::Any(number, ..)) => return Some(&self.operator_of(*number).name),
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// The bits of a term that do not depend on undefined memory with a choice of inputs; none where that takes more depth.

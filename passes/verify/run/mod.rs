@@ -185,6 +185,9 @@ impl<'p> Run<'p> {
                 if info.undefined != Undefined::None {
                     return self.fault("a branch or an address that depends on padding or on memory that nobody wrote");
                 }
+                if let Some(name) = self.terms.not_computed(*term) {
+                    return self.unknown(format!("'{name}', which is not computed, decides a branch or an address"));
+                }
                 if self.terms.as_constant(*term).is_none() {
                     self.decided.borrow_mut().insert(*term);
                 }

@@ -15,16 +15,19 @@
 //! | integers | sums, products, least and greatest of integers and of `maximumf`, `minimumf` in any order and grouping |
 //! | reassociate | the same of `addf` and `mulf`, where both sides may (flag or option) |
 //! | contract | `fma x y z = x * y + z`, where both sides may |
+//! | compose | `complex.neg`, `conj`, `add` and `sub` are those of the parts, `scaling_extf x s = extf x * extf s` |
 //! | neutral | `x + 0`, `x * 1`, `x + -0.0`, `x * 1.0`, `max x -inf` are `x`; `x + 0.0` where sums are reassociated |
 //! | select | of a constant, and of twice the same |
-//! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
+//! | bits | shifts by constants, masks, `extui`, `trunci`, `extf` of `bf16` to `f32`, and parts of complex numbers move bits |
 
 mod bits;
+mod compose;
 mod promises;
 mod trials;
 
 use crate::reader::calc::{Calc, calc};
-use crate::reader::flags::{CONTRACT, NEW, NSW, REASSOC};
+use crate::reader::flags::{NEW, NSW, REASSOC};
+use crate::reader::floats::Format;
 use crate::reader::model::{Element, Operator};
 use crate::run::arith::{CHOICES, evaluate, is_known, is_open, mix};
 pub use bits::BEHIND;
@@ -89,12 +92,11 @@ pub struct Info {
     pub width: u8,
     /// How much of it is made of undefined memory.
     pub undefined: Undefined,
-    /// Whether no input is in it, and no undefined memory.
-    pub of_constants: bool,
-    /// Whether the value of an operation on constants alone is not known, which another form may have computed.
+    /// Whether the value of an operation in it is not known.
     pub unknown: bool,
-    /// Whether a function in it is known nearly.
-    pub near: bool,
+    /// How far the value may be from that of another form of the same program, as a part of it: 0, but where a function is
+    /// known nearly, or numbers are rounded in any order.
+    pub near: f32,
     /// Whether an operation in it has a flag that no option allows and no operation of the program before has.
     pub flagged: bool,
     /// Of the choices of inputs.
@@ -140,11 +142,16 @@ pub struct Terms {
     pub choice: usize,
 }
 
+/// How far sums and products of so many terms are from each other: 2 %, and more of types whose roundings add up to more.
+fn rounded_in_any_order(float: Format, count: u64) -> f32 {
+    (count as f32 * 2_f32.powi(-(float.fraction as i32))).max(0.02)
+}
+
 impl Info {
     /// Of a defined term of these values.
     fn of(width: u8, values: [u64; CHOICES]) -> Info {
         let (undefined, open) = (Undefined::None, [false; CHOICES]);
-        Info { width, undefined, of_constants: false, unknown: false, near: false, flagged: false, values, open }
+        Info { width, undefined, unknown: false, near: 0.0, flagged: false, values, open }
     }
 }
 
@@ -202,7 +209,7 @@ impl Terms {
     pub fn constant(&mut self, width: u32, bits: u64) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         let bits = bits & mask(width);
-        self.add(Node::Constant(bits), Info { of_constants: true, ..Info::of(width, [bits; CHOICES]) })
+        self.add(Node::Constant(bits), Info::of(width, [bits; CHOICES]))
     }
 
     /// An element of an input.
@@ -267,6 +274,12 @@ impl Terms {
         if let (true, [of, by]) = (calc.divides(), operands) {
             self.divide(calc.is_signed(), *of, *by);
         }
+        // A power with an exponent below 0 is a quotient.
+        if let (Calc::PowI, [of, by]) = (calc, operands)
+            && self.as_constant(*by).is_some_and(|bits| bits >> (width - 1) & 1 == 1)
+        {
+            self.divide(false, *of, *of);
+        }
         let term = self.computed(number, operands);
         if self.is_before {
             self.promises.all |= flags;
@@ -305,17 +318,11 @@ impl Terms {
     /// An operation on terms, whatever its flags promise.
     fn computed(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
-        let (calc, width, flags) = (*calc, operator.to.bits, operator.flags);
+        let (calc, width) = (*calc, operator.to.bits);
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         // What is a number whatever an operand is may be none where that is none; an operand that is not selected does not count.
         let is_open = |operand: &Term| self.info(*operand).flagged || self.info(*operand).open.contains(&true);
         let any_open = calc != Calc::Select && operands.iter().any(is_open);
-        if let (Calc::Part(part), [of]) = (calc, operands)
-            && let Node::Apply(made, parts) = self.node(*of)
-            && self.operators[*made as usize].0.name == "complex.create"
-        {
-            return parts[part];
-        }
         if let Some(moved) =
             self.moved(number, operands, width).filter(|moved| !any_open || self.as_constant(*moved).is_none())
         {
@@ -333,8 +340,8 @@ impl Terms {
             }
             info = Some(made);
         }
-        if calc == Calc::Fma && (self.allowed | flags) & CONTRACT != 0 {
-            return self.contracted(number, operands);
+        if let Some(term) = self.composed(number, operands) {
+            return term;
         }
         let node = match *operands {
             [a, b] if any_order && width > 0 => match self.any(number, [a, b]) {
@@ -349,10 +356,13 @@ impl Terms {
         if let Some(known) = self.numbers.get(&key) {
             return *known;
         }
-        let info = info.unwrap_or_else(|| self.result(number, operands, width));
-        let is_any = matches!(key.1, Node::Any(..));
+        let mut info = info.unwrap_or_else(|| self.result(number, operands, width));
+        let Node::Any(_, count, _) = key.1 else { return self.add(key.1, info) };
+        if let (Some(float), Calc::AddF | Calc::MulF) = (self.operators[number as usize].0.to.float, calc) {
+            info.near = info.near.max(rounded_in_any_order(float, count));
+        }
         let term = self.add(key.1, info);
-        if let ([a, b], true) = (operands, is_any) {
+        if let [a, b] = operands {
             self.halves.insert(term, [*a, *b]);
         }
         term
@@ -372,8 +382,13 @@ impl Terms {
             is_open || operands.iter().any(|operand| self.info(*operand).open[choice])
         };
         let any = |of: fn(&Info) -> bool| operands.iter().any(|operand| of(&self.info(*operand)));
-        let of_constants = operands.iter().all(|operand| self.info(*operand).of_constants);
         let known = is_known(operator);
+        // Two roundings of bf16 are 0.8 % apart; of f32, libraries and polynomials differ in the last digits, some 1e-6.
+        let own = match known {
+            Some(false) if width <= 16 => 0.02,
+            Some(false) => 1e-4,
+            _ => 0.0,
+        };
         let undefined = match (operator.1, operands) {
             (Calc::Select, [condition, yes, no]) => {
                 let [condition, yes, no] = [*condition, *yes, *no].map(|operand| self.info(operand).undefined);
@@ -388,9 +403,8 @@ impl Terms {
         Info {
             width,
             undefined,
-            of_constants,
-            unknown: any(|info| info.unknown) || of_constants && known.is_none(),
-            near: any(|info| info.near) || known == Some(false),
+            unknown: any(|info| info.unknown) || known.is_none(),
+            near: operands.iter().fold(own, |near, operand| near.max(self.info(*operand).near)),
             flagged: any(|info| info.flagged),
             values: std::array::from_fn(|choice| {
                 let value = |k: usize| of(k).map_or(0, |info| info.values[choice]);
@@ -398,17 +412,6 @@ impl Terms {
             }),
             open: std::array::from_fn(open),
         }
-    }
-
-    /// `fma` as a product and a sum.
-    fn contracted(&mut self, number: u32, operands: &[Term]) -> Term {
-        let [times, plus] = ["arith.mulf", "arith.addf"].map(|name| {
-            let operator = &self.operators[number as usize].0;
-            Operator { name: name.into(), ..operator.clone() }
-        });
-        let [times, plus] = [times, plus].map(|operator| self.operator(&operator));
-        let product = self.computed(times, &operands[..2]);
-        self.computed(plus, &[product, operands[2]])
     }
 
     /// The operation without flags that only allow: they are not part of what is computed.

@@ -31,7 +31,11 @@ impl Terms {
         }
         let first = *operands.first()?;
         if self.info(first).width == 0 {
-            return None;
+            let Node::Apply(made, parts) = self.node(first) else { return None };
+            return match (calc, self.calc_of(*made)) {
+                (Calc::Part(part), Calc::Create) => Some(parts[part]),
+                _ => None,
+            };
         }
         let zeros = |terms: &mut Terms, len: u8| Piece { of: terms.constant(len.into(), 0), low: 0, len };
         match calc {
@@ -45,6 +49,15 @@ impl Terms {
             Calc::WidenBf16 => {
                 let mut pieces = vec![zeros(self, 16)];
                 pieces.extend(self.pieces(first, 0, 16));
+                Some(self.bits(pieces))
+            }
+            Calc::Part(part) => {
+                let pieces = self.pieces(first, width * part as u8, width);
+                Some(self.bits(pieces))
+            }
+            Calc::Create => {
+                let mut pieces = self.pieces(first, 0, width / 2);
+                pieces.extend(self.pieces(operands[1], 0, width / 2));
                 Some(self.bits(pieces))
             }
             Calc::Shl | Calc::ShrU => {
@@ -192,16 +205,15 @@ impl Terms {
         {
             return of;
         }
-        let (mut width, mut all) = (0, Info { of_constants: true, ..Info::of(0, [0; CHOICES]) });
+        let (mut width, mut all) = (0, Info::of(0, [0; CHOICES]));
         let (mut least, mut most) = (Undefined::All, Undefined::None);
         let (mut values, mut open) = ([0; CHOICES], [false; CHOICES]);
         for piece in &merged {
             let info = self.info(piece.of);
             (least, most) = (least.min(info.undefined), most.max(info.undefined));
             all.flagged |= info.flagged;
-            all.of_constants &= info.of_constants;
             all.unknown |= info.unknown;
-            all.near |= info.near;
+            all.near = all.near.max(info.near);
             open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
             for (value, of) in values.iter_mut().zip(info.values) {
                 *value |= (of >> piece.low & mask(piece.len)) << width;

@@ -34,7 +34,7 @@ struct ElementValue {
 
 impl Terms {
     /// The operands of a term: terms of lesser numbers.
-    fn operands(&self, term: Term) -> Operands {
+    pub fn operands(&self, term: Term) -> Operands {
         match self.node(term) {
             Node::Apply(_, operands) => operands.clone(),
             Node::Any(..) => self.halves.get(&term).map_or_else(Operands::new, |halves| Operands::from_slice(halves)),
@@ -80,7 +80,7 @@ impl Terms {
         if of_old.union(&of_new).any(|term| rounds(term) && (may_round || is_any(term))) {
             return None;
         }
-        let is_near = self.info(old).near || self.info(new).near;
+        let is_near = self.info(old).near.max(self.info(new).near) > 0.0;
         let parts = parts(of);
         let is_one_sided = |term: &Term| of_old.contains(term) != of_new.contains(term);
         let is_input = |term: &&Term| matches!(self.node(**term), Node::Input(..));
