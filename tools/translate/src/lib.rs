@@ -12,8 +12,8 @@
 //!
 //! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions on
 //! single elements, `collectives` the functions for exchanges between devices, `external` other external functions,
-//! `builder` operations on tensors, `loops` loops that update tensors, `instructions` the table of instructions,
-//! `function` a computation. Not promised: that the text of an operation is the same in the next version.
+//! `builder` operations on tensors, `loops` loops that update tensors, `template` programs written as MLIR,
+//! `instructions` the table of instructions, `function` a computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```
 //! let text = "HloModule m
@@ -35,6 +35,7 @@ mod instructions;
 mod loops;
 mod scalar;
 mod syntax;
+mod template;
 mod tensor;
 mod writer;
 

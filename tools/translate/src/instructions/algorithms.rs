@@ -1,10 +1,11 @@
 //! Operations whose result elements each depend on many elements: the dispatch to their functions.
 
 use super::scan::Scan;
-use super::solve::{System, cholesky, triangular};
+use super::solve::{cholesky, triangular};
 use super::{batch_norm, bits, fft, ragged, random, scan, select_and_scatter, shapes, solve, sort};
 use crate::builder::Builder;
 use crate::tensor::{ImportResult, Tensor};
+use minijinja::context;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::Algorithm;
 
@@ -34,8 +35,7 @@ pub fn algorithm(
         Algorithm::CholeskyInPlace { lower } => solve::cholesky_in_place(b, *lower, &ins[0], &outs),
         Algorithm::TriangularSolve { left, lower, transposed, unit } => {
             let adjoint = i.attribute("transpose_a") == Some("ADJOINT");
-            let system = System { left: *left, lower: *lower, transposed: *transposed, adjoint, unit: *unit };
-            Ok(vec![triangular(b, system, ins, &outs[0])?])
+            Ok(vec![triangular(b, context! { left, lower, transposed, adjoint, unit }, ins, &outs[0])?])
         }
         Algorithm::RandomBits => random::bits(b, i, &ins[0], outs),
         Algorithm::ScaledDot(dims) => Ok(vec![ragged::scaled_dot(b, dims, ins, &outs[0])?]),

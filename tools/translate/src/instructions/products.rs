@@ -4,9 +4,9 @@ use super::reductions::window_operand;
 use super::shapes::padded;
 use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::convert::converted;
-use crate::scalar::field::added;
 use crate::syntax::{dims, plain};
 use crate::tensor::{ImportResult, Tensor};
+use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Convolution, DegenerateWindow, Progression};
 
@@ -141,4 +141,16 @@ fn product(
         Ok(vec![added(w, &args[args.len() - 1], &factors, to, &out.element_text)])
     });
     summed.map(|mut all| all.remove(0))
+}
+
+/// The sum plus the product of two factors, all of type `to`, whose text is `of`.
+fn added(w: &mut Writer, sum: &str, factors: &[String; 2], to: ElementType, of: &str) -> String {
+    let (multiply, add) = match to {
+        ElementType::Pred => ("arith.andi", "arith.ori"),
+        _ if to.is_complex() => ("complex.mul", "complex.add"),
+        _ if to.is_float() => ("arith.mulf", "arith.addf"),
+        _ => ("arith.muli", "arith.addi"),
+    };
+    let product = w.same(multiply, factors, of);
+    w.same(add, &[sum.to_string(), product], of)
 }

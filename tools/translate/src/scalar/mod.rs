@@ -1,13 +1,12 @@
 //! Instructions on single elements, as operations of `arith` and `math`.
 //!
 //! `small` has the floats of 8 and 4 bits, `formats` their formats, [`elementwise`] the table of instructions,
-//! [`complex`] the complex numbers, [`convert`] the conversions between element types, [`field`] arithmetic by one
-//! name, [`precision`] rounding to fewer bits, [`order`] the total order of floats, [`literal`] the text of constants.
+//! [`complex`] the complex numbers, [`convert`] the conversions between element types, [`precision`] rounding to fewer
+//! bits, [`order`] the total order of floats, [`literal`] the text of constants.
 
 pub mod complex;
 pub mod convert;
 pub mod elementwise;
-pub mod field;
 mod formats;
 pub mod literal;
 pub mod order;
