@@ -1,18 +1,18 @@
-//! Sort and top-k: a merge sort of each line along a dimension, stable, in `n * log2(n)` steps.
-//!
-//! A line of `n` elements is copied into scratch. Runs of 1, 2, 4, ... elements are merged from one scratch array into
-//! the other and back, two widths in each round, so the sorted line is always in the first. A width beyond
-//! the line merges as a copy.
+//! Sort and top-k: a merge sort of each line along a dimension, stable, in `n * log2(n)` steps: `templates/sort.mlir`.
 
 use super::computation::applied;
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::scalar::order;
 use crate::syntax::plain;
+use crate::template::{Template, parsed};
 use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
+use minijinja::{Value, context};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
+
+static SORT: Template = Template::new(|| parsed(include_str!("templates/sort.mlir")));
 
 /// Whether the elements of the second list come before those of the first; a list has one element of each array.
 type Before<'a> = &'a mut dyn FnMut(&mut Writer, &[String], &[String]) -> ImportResult<String>;
@@ -83,94 +83,22 @@ fn merged(
     if n < 2 {
         return Ok(data);
     }
-    let w = &mut b.w;
     let lines: Vec<Typed> = data.iter().map(|t| Typed::new("", &plain(&[n], &t.element_text))).collect();
-    let scratch = |w: &mut Writer| -> Vec<Typed> {
-        lines.iter().map(|t| Typed { name: w.op(&format!("tensor.empty() : {}", t.ty)), ty: t.ty.clone() }).collect()
-    };
-    let begin = [Typed::all(&data), scratch(w), scratch(w)].concat();
-    let bounds: Vec<String> =
-        (0..data[0].sizes.len()).map(|k| w.index(if k == dim { 1 } else { data[0].sizes[k] })).collect();
-    let (zero, one, two) = (w.index(0), w.index(1), w.index(2));
-    let length = length.unwrap_or_else(|| w.index(n));
+    let array = |(t, line): (&Tensor, &Typed)| context! { whole => t.ty, line => line.ty, element => t.element_text };
+    let arrays: Vec<Value> = data.iter().zip(&lines).map(array).collect();
+    let mut begin = Typed::all(&data);
+    for line in lines.iter().chain(&lines) {
+        begin.push(Typed::new(&b.w.op(&format!("tensor.empty() : {}", line.ty)), &line.ty));
+    }
+    let length = length.unwrap_or_else(|| b.w.index(n));
     // Each round makes runs four times as long.
     let rounds = (0..).find(|k| 4i128.pow(*k) >= i128::from(n)).unwrap_or(0);
-    let rounds = w.index(i64::from(rounds));
-    let count = data.len();
-    let of: Vec<&str> = data.iter().map(|t| t.element_text.as_str()).collect();
-    let done = w.nest(&bounds, begin, &mut |w, line, values| {
-        let at = |k: &String| {
-            let mut at = line.to_vec();
-            at[dim] = k.clone();
-            at
-        };
-        let (whole, scratch) = values.split_at(count);
-        let (first, second) = scratch.split_at(count);
-        let first = w.repeat([&zero, &length, &one], first.to_vec(), &mut |w, k, into| {
-            let loaded: Vec<String> = whole.iter().map(|t| w.load(t, &at(&k[0]))).collect();
-            Ok(loaded.iter().zip(&into).map(|(value, t)| w.store(value, t, k)).collect())
-        })?;
-        let both = w.repeat([&zero, &rounds, &one], [first, second.to_vec()].concat(), &mut |w, round, both| {
-            let (first, second) = both.split_at(count);
-            let shift = w.on_index("muli", &round[0], &two);
-            let width = w.on_index("shli", &one, &shift);
-            let second = pass(w, [&length, &width], &of, [first, second], before)?;
-            let width = w.on_index("muli", &width, &two);
-            let first = pass(w, [&length, &width], &of, [&second, first], before)?;
-            Ok([first, second].concat())
-        })?;
-        let whole = w.repeat([&zero, &length, &one], whole.to_vec(), &mut |w, k, into| {
-            let loaded: Vec<String> = both[..count].iter().map(|t| w.load(t, k)).collect();
-            Ok(loaded.iter().zip(&into).map(|(value, t)| w.store(value, t, &at(&k[0]))).collect())
-        })?;
-        Ok([whole, both].concat())
+    let mut bounds = data[0].sizes.clone();
+    bounds[dim] = 1;
+    let values = context! { arrays, rounds, dim };
+    let done = b.w.inline_nest(&SORT, values, &bounds, &[length], begin, &mut |w, _, elements| {
+        let (left, right) = elements.split_at(data.len());
+        before(w, left, right)
     })?;
     Ok(data.iter().zip(done).map(|(t, v)| Tensor { name: v.name, ..t.clone() }).collect())
-}
-
-/// Merges each two runs of `width` elements of one line into a run of the other line.
-fn pass(
-    w: &mut Writer,
-    [length, width]: [&str; 2],
-    of: &[&str],
-    [from, into]: [&[Typed]; 2],
-    before: Before,
-) -> ImportResult<Vec<Typed>> {
-    let (zero, one) = (w.index(0), w.index(1));
-    let last = w.on_index("subi", length, &one);
-    let step = w.on_index("addi", width, width);
-    w.repeat([&zero, length, &step], into.to_vec(), &mut |w, low, into| {
-        let middle = w.on_index("addi", &low[0], width);
-        let middle = w.on_index("minui", &middle, length);
-        let high = w.on_index("addi", &low[0], &step);
-        let high = w.on_index("minui", &high, length);
-        let index = |name: &str| Typed::new(name, "index");
-        // The next elements of the left run and of the right one.
-        let begin = [vec![index(&low[0]), index(&middle)], into].concat();
-        let done = w.repeat([&low[0], &high, &one], begin, &mut |w, k, values| {
-            let (left, right) = (&values[0].name, &values[1].name);
-            let elements = |w: &mut Writer, at: &str| -> Vec<String> {
-                let inside = [w.on_index("minui", at, &last)];
-                from.iter().map(|t| w.load(t, &inside)).collect()
-            };
-            let (lefts, rights) = (elements(w, left), elements(w, right));
-            let first = before(w, &lefts, &rights)?;
-            let ended = w.compare("uge", left, &middle, "index");
-            let first = w.same("arith.ori", &[ended, first], "i1");
-            let some = w.compare("ult", right, &high, "index");
-            let take = w.same("arith.andi", &[some, first], "i1");
-            let after = |w: &mut Writer, at: &str| w.on_index("addi", at, &one);
-            let (next_left, next_right) = (after(w, left), after(w, right));
-            let mut next = vec![
-                index(&w.select(&take, left, &next_left, "index")),
-                index(&w.select(&take, &next_right, right, "index")),
-            ];
-            for (number, t) in values[2..].iter().enumerate() {
-                let value = w.select(&take, &rights[number], &lefts[number], of[number]);
-                next.push(w.store(&value, t, k));
-            }
-            Ok(next)
-        })?;
-        Ok(done[2..].to_vec())
-    })
 }
