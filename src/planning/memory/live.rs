@@ -208,10 +208,11 @@ impl MemoryUse {
         while let Some(Moment { computation, frame, instruction: at, .. }) = found.get(next).cloned() {
             let running = &module.computations[computation];
             let until = until(running);
+            let left =
+                self.frames[&(computation, frame)].left(&|temporary| self.is_beside((computation, frame), temporary));
             for k in (0..=at).filter(|k| until[*k] >= at) {
                 let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
-                let is_beside = |temporary: usize| self.is_beside((computation, frame), temporary);
-                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &is_beside);
+                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &left);
                 let Some(FramePeak { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
                 found[next].vacant.extend(vacant);
                 found.push(Moment { computation: frame.0, frame: frame.1, instruction: at, vacant: Vec::new() });
@@ -233,6 +234,13 @@ impl MemoryUse {
 }
 
 impl FrameBuffers {
+    /// For each buffer, whether it is a temporary that `is_left` accepts by its number among the temporaries.
+    fn left(&self, is_left: &dyn Fn(usize) -> bool) -> Vec<bool> {
+        let mut numbers = 0..;
+        let is_temporary = |buffer: &Buffer| buffer.role == Role::Temporary;
+        self.buffers.iter().map(|own| is_temporary(own) && numbers.next().is_some_and(is_left)).collect()
+    }
+
     /// The buffers that the computation owns.
     pub fn temporaries(&self) -> impl Iterator<Item = &Buffer> {
         self.buffers.iter().filter(|buffer| buffer.role == Role::Temporary).chain(&self.copies)
@@ -268,8 +276,9 @@ impl Frames<'_> {
         for (_, buffer) in found.temporaries().enumerate().filter(|(k, _)| is_left(*k)) {
             add(buffer.space, buffer.live, buffer.footprint.padded);
         }
+        let left = found.left(is_left);
         for (k, until) in until(computation).into_iter().enumerate() {
-            for (space, inside) in self.at(computation, found, k, until, is_left) {
+            for (space, inside) in self.at(computation, found, k, until, &left) {
                 add(space, (k, until), inside.bytes);
             }
         }
@@ -284,25 +293,18 @@ impl Frames<'_> {
         changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
     }
 
-    /// The peaks of the computations that an instruction runs until another one, beside the temporaries that `is_left`
-    /// accepts.
+    /// The peaks of the computations that an instruction runs until another one, beside the temporaries that are
+    /// `left`.
     fn at(
         &self,
         computation: &Computation,
         found: &FrameBuffers,
         k: usize,
         until: usize,
-        is_left: &dyn Fn(usize) -> bool,
+        left: &[bool],
     ) -> BTreeMap<u8, FramePeak> {
         if called(&computation.instructions[k]).is_empty() {
             return BTreeMap::new();
-        }
-        let mut number = 0;
-        let mut left = Vec::with_capacity(found.buffers.len());
-        for buffer in &found.buffers {
-            let is_temporary = buffer.role == Role::Temporary;
-            left.push(is_temporary && is_left(number));
-            number += usize::from(is_temporary);
         }
         let results: HashSet<usize> = found.of[k].iter().copied().flatten().collect();
         let counted = |(instruction, leaf): (usize, usize)| {
