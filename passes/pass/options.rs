@@ -188,17 +188,19 @@ fn unknown_option(name: &str, names: &[&str]) -> String {
 }
 
 /// The options of a text and their values; `None` for an option without `=`. White space is between options. It may be in
-/// braces and quotation marks, in one pair of which a value may be.
+/// braces and quotation marks, in one pair of which a value may be. A quotation begins right after `=`, and is closed.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
-    let (mut depth, mut quotation) = (0_usize, None);
+    let (mut depth, mut quotation, mut rest, mut before) = (0_usize, None, text, ' ');
     let is_between = move |c: char| {
+        rest = &rest[c.len_utf8()..];
         match (quotation, c) {
             (Some(mark), _) if c == mark => quotation = None,
-            (None, '\'' | '"') => quotation = Some(c),
+            (None, '\'' | '"') if before == '=' && rest.contains(c) => quotation = Some(c),
             (None, '{') => depth += 1,
             (None, '}') => depth = depth.saturating_sub(1),
             _ => {}
         }
+        before = c;
         c.is_whitespace() && depth == 0 && quotation.is_none()
     };
     text.split(is_between).filter(|word| !word.is_empty()).map(|word| {

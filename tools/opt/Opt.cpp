@@ -100,7 +100,8 @@ static bool checkValues(int argc, char **argv) {
       value = argv[++at];
     else if (!text.contains('='))
       continue;
-    if (!value.trim().empty())
+    // Without text, nothing stands between the modules.
+    if (!value.trim().empty() || name == "output-split-marker")
       continue;
     if (!isOption || name == "o") {
       StringRef which = isOption ? "output" : "input";
