@@ -147,7 +147,7 @@ impl TaskGraph {
     }
 
     /// Puts values into a group with slots of these sizes: a value in a slot takes no bytes. A slot holds one value at a
-    /// time, of at most its size. Sizes are rounded down until the group has at most [`MOST_SIZES`].
+    /// time, of at most its size. Sizes are rounded down until the group has at most 1024.
     pub fn group(&mut self, values: &[usize], slots: &[i64]) {
         let sizes = (0..).map(|bits| self.sizes(values, bits)).find(|sizes| sizes.len() <= MOST_SIZES);
         let sizes = sizes.unwrap_or_default();
