@@ -226,22 +226,24 @@ bool layout_cc_call_libm(MlirOperation root) {
 }
 
 MlirAttribute layout_cc_neutral_element(MlirOperation op) {
+  using arith::FastMathFlags;
   Operation *combiner = unwrap(op);
   std::optional<TypedAttr> element = arith::getNeutralElement(combiner);
-  auto number = dyn_cast_if_present<FloatAttr>(element.value_or(TypedAttr()));
   auto flagged = dyn_cast<arith::ArithFastMathInterface>(combiner);
-  auto has = [&](arith::FastMathFlags flag) {
+  auto has = [&](FastMathFlags flag) {
     return flagged &&
            bitEnumContainsAny(flagged.getFastMathFlagsAttr().getValue(), flag);
   };
-  // The neutral NaN of maxnumf and minnumf is poison where nothing is NaN.
-  if (number && number.getValue().isNaN() && has(arith::FastMathFlags::nnan)) {
-    const llvm::fltSemantics &semantics = number.getValue().getSemantics();
-    bool isNegative = isa<arith::MaxNumFOp>(combiner);
-    APFloat end = has(arith::FastMathFlags::ninf)
-                      ? APFloat::getLargest(semantics, isNegative)
-                      : APFloat::getInf(semantics, isNegative);
-    return wrap(Attribute(FloatAttr::get(number.getType(), end)));
+  // Upstream's element of maxnumf and minnumf is NaN, which is poison where
+  // nothing is NaN. There they are maximumf and minimumf.
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(combiner) &&
+      has(FastMathFlags::nnan)) {
+    OpBuilder builder(combiner);
+    element = arith::getIdentityValueAttr(
+        isa<arith::MaxNumFOp>(combiner) ? arith::AtomicRMWKind::maximumf
+                                        : arith::AtomicRMWKind::minimumf,
+        combiner->getResult(0).getType(), builder, combiner->getLoc(),
+        has(FastMathFlags::ninf));
   }
   return element ? wrap(Attribute(*element)) : MlirAttribute{nullptr};
 }
