@@ -290,7 +290,7 @@ fn neutral_elements_are_those_of_a_type_and_of_flags() {
     }
 }
 
-/// What an operation promises of its operands, the program before has promised.
+/// A promise of an operation on its operands is one of the program before.
 #[test]
 fn a_promise_is_one_of_the_program_before() {
     let body = |text: &str, result: &str| {

@@ -184,14 +184,14 @@ ENTRY main {{
         let module = parse(&text);
         let order = vec![0, 1, 2, 3, 4, 5, 7, 6, 8, 9];
         let later = Schedule::of_orders(BTreeMap::from([(module.entry, order)])).apply(&module).unwrap();
-        // The result of the update may be in no output of the program.
+        // The update needs a buffer of its own, and no output is large enough to hold it.
         assert_eq!((temporaries(&module)[&0], temporaries(&later)[&0]), (400, 800), "{update}");
         let schedule = Schedule::least_memory(&module).unwrap();
         assert_eq!((temporaries(&schedule.apply(&module).unwrap())[&0], schedule.bounds[&0]), (400, 400), "{update}");
     }
 }
 
-/// The least order reads `a` after its update, which is a copy then: a large value is live beside `b` alone.
+/// In the least order `r` reads `a` after the update of `a`, which writes to a copy: `r` and `b` are not live together.
 #[test]
 fn an_update_is_a_copy_where_that_takes_less() {
     let text = "HloModule m
@@ -229,7 +229,6 @@ fn orders_that_are_none_are_errors() {
     assert_eq!(error(7, &[]), "only computations that run have an order, found one of 7");
 }
 
-/// A random order of the entry in which each instruction comes after its operands.
 /// Whether an instruction may follow others; parameters stay first.
 fn is_ready(computation: &Computation, k: usize, before: &[usize]) -> bool {
     let own = &computation.instructions[k];
@@ -239,7 +238,7 @@ fn is_ready(computation: &Computation, k: usize, before: &[usize]) -> bool {
             || computation.parameters.iter().all(|other| other >= &k || before.contains(other)))
 }
 
-/// A random order.
+/// A random order of the entry in which each instruction comes after its operands.
 fn shuffled(module: &Module, rng: &mut Rng) -> Vec<usize> {
     let own = &module.computations[module.entry].instructions;
     let mut order: Vec<usize> = Vec::new();

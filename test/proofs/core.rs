@@ -451,7 +451,8 @@ fn what_is_not_known_is_refused() {
     );
 }
 
-/// Of what is not confirmed, it is known to differ where numbers or elements of arguments do, or memory is used that is none.
+/// A function that is not confirmed is known to differ where numbers or elements of arguments differ, or an access is outside
+/// of memory.
 #[test]
 fn what_differs_is_told_from_what_is_not_known() {
     let text = |body: &str| format!("func.func @f(%x: memref<4xf32>, %y: f32) -> f32 {{\n{body}\nreturn %r : f32\n}}");

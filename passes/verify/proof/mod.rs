@@ -126,7 +126,7 @@ fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why
     Ok(proof.beside().and_then(|()| proof.apart(1)).and_then(|()| proof.within(1)).and_then(|()| proof.divides())?)
 }
 
-/// What a function leaves, by its number: its results, and then its arguments that are memory or tensors.
+/// The name of a value that a function leaves, by its number: results come first, then arguments that are memory or tensors.
 fn name(number: usize, results: usize) -> String {
     match number.checked_sub(results) {
         None => format!("result {number}"),

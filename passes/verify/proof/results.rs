@@ -94,7 +94,7 @@ impl Proof<'_> {
         }
     }
 
-    /// That two elements of results are equal, for each value of the variables.
+    /// Shows that two elements of results are equal, for each value of the variables.
     ///
     /// # Errors
     /// [`Undecided::Wrong`] where they are elements of arguments that differ for some value.

@@ -101,7 +101,7 @@ impl Schedule {
                     ordering.module.computations[number] = reordered(&module.computations[number], &new.order);
                     let after = ordering.all_peaks(own)?;
                     let is_better = match (frame.1, searched.outputs) {
-                        (RunsAs::Entry, OutputMemory::Shared) => is_lower(&graphs, &new.order, &order)?,
+                        (RunsAs::Entry, OutputMemory::Shared) => is_no_higher(&graphs, &new.order, &order)?,
                         _ => is_better(&after, &before, *space),
                     };
                     if is_better {
@@ -205,7 +205,7 @@ fn every_order(module: &Module) -> Result<Option<Vec<Vec<usize>>>, Error> {
 }
 
 /// Whether no peak of an order is higher than that of another.
-fn is_lower(graphs: &TaskGraphs, new: &[usize], old: &[usize]) -> Result<bool, Error> {
+fn is_no_higher(graphs: &TaskGraphs, new: &[usize], old: &[usize]) -> Result<bool, Error> {
     for graph in graphs.values() {
         if graph.peak(new)? > graph.peak(old)? {
             return Ok(false);
@@ -313,7 +313,7 @@ impl Best<'_> {
             if is_done {
                 break;
             }
-            // As many moves from each start as one order has.
+            // About as many moves from each start as one order has.
             let is_start = number % (n * n) == 0;
             let other = if is_start { (0..4 * n).fold(order.clone(), |order, _| moved(&order)) } else { moved(&order) };
             let used = counter.count(&other)?;

@@ -281,8 +281,7 @@ impl TaskValues<'_> {
         }
     }
 
-    /// Finds the slots. If outputs may hold temporaries, all values of a memory
-    /// space are one group.
+    /// Finds the slots. If outputs may hold temporaries, all values of a memory space are one group.
     fn add_slots(&mut self, in_outputs: bool) -> Result<(), Error> {
         // A slot holds the largest value that may overwrite another in it.
         let mut largest: HashMap<usize, i64> = HashMap::new();

@@ -74,6 +74,7 @@ pub struct TaskGraph {
     pub(super) beside: Vec<i64>,
     /// For each task, its results that may overwrite operands.
     pub(super) shares: Vec<Vec<(usize, usize)>>,
+    /// The groups of values that may use slots.
     pub(super) groups: Vec<SlotGroup>,
     /// The number of places in preallocated memory.
     pub(super) places: usize,
@@ -147,7 +148,7 @@ impl TaskGraph {
     }
 
     /// Puts values into a group with slots of these sizes: a value in a slot takes no bytes. A slot holds one value at a
-    /// time, of at most its size. Sizes are rounded down until the group has at most 1024.
+    /// time, of at most its size. Sizes are rounded down if the group has too many different ones.
     pub fn group(&mut self, values: &[usize], slots: &[i64]) {
         let sizes = (0..).map(|bits| self.sizes(values, bits)).find(|sizes| sizes.len() <= MOST_SIZES);
         let sizes = sizes.unwrap_or_default();
@@ -206,7 +207,9 @@ impl TaskGraph {
     }
 }
 
-/// The limit on different sizes in a group: each task takes time in proportion to them.
+/// The limit on different sizes in a group: each task takes time in proportion to them. For a program of 20,000
+/// instructions, each of another size, 64, 1,024 and all sizes take 2.0, 2.5 and 19.3 s in a build for development; the
+/// bound is 574,936, 38,360 and 0 bytes below the order found.
 const MOST_SIZES: usize = 1024;
 
 /// The limit on the bytes of all tasks and values, so that sums and differences of two such sums fit in 64 bits.

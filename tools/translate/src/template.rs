@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 /// A template, parsed at its first use.
 pub type Template = LazyLock<Environment<'static>>;
 
+/// Parses a template; a parameter that it uses must be given.
 pub fn parsed(text: &'static str) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -34,6 +35,7 @@ pub fn no_callee(_: &mut Writer, name: &str, _: &[String]) -> ImportResult<Strin
 pub struct Program(String);
 
 impl Program {
+    /// Fills in the parameters.
     pub fn new(template: &Template, values: Value) -> Program {
         let text = template.get_template("").and_then(|template| template.render(values));
         Program(text.unwrap_or_else(|error| panic!("{error:#}")))
