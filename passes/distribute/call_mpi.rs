@@ -71,39 +71,13 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
         return Ok(Next::Unchanged);
     }
     let body: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
-    let mut errors = Vec::new();
-    let which = ir::attribute(module, "dlti.map").map(|map| map.to_string()).unwrap_or_default();
-    if !which.contains(OPEN_MPI) {
-        let message = "expected a module for Open MPI: dlti.map = #dlti.map<\"MPI:Implementation\" = \"OpenMPI\">";
-        errors.push(Diagnostic::error(ir::location(module), message));
-    }
     let wanted = LIBRARY.iter().chain(LIBRARY_OF_CHECK.iter().filter(|_| !checked.is_empty()));
-    let mut added = String::new();
-    let own: HashSet<&str> =
-        body.iter().filter(|op| !ir::name(**op).starts_with("llvm.")).filter_map(|op| symbol(*op)).collect();
-    let there: HashSet<&str> = body.iter().filter_map(|op| symbol(*op)).collect();
-    for (name, declaration) in wanted {
-        if own.contains(name) {
-            let message = format!("`{name}` is that of a library that is called; give this another name");
-            let at = body.iter().find(|op| symbol(**op) == Some(name)).map_or(module, |op| *op);
-            errors.push(Diagnostic::error(ir::location(at), message));
-        }
-        if !there.contains(name) {
-            added += &format!("{declaration}\n");
-        }
-    }
-    if there.contains(CHECK) {
-        errors.push(Diagnostic::error(ir::location(module), format!("`{CHECK}` is made; give this another name")));
-    }
-    for op in &calls {
-        let buffer = ir::operands(*op).first().copied().filter(|v| ir::is_buffer(v.r#type()));
-        if let Some(Err(reason)) = buffer.map(message_of) {
-            errors.push(Diagnostic::error(
-                ir::location(*op),
-                format!("'{}' op cannot be converted: {reason}", ir::name(*op)),
-            ));
-        }
-    }
+    let (mut added, in_the_way) = declarations(module, &body, wanted);
+    let errors: Vec<_> = other_library(module)
+        .into_iter()
+        .chain(in_the_way)
+        .chain(calls.iter().filter_map(|op| no_message(*op)))
+        .collect();
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -123,6 +97,48 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
         rewriter.erase(op);
     }
     Ok(Next::Changed)
+}
+
+/// The error that a module is for another MPI.
+fn other_library<'c>(module: Op<'c>) -> Option<Diagnostic<'c>> {
+    let which = ir::attribute(module, "dlti.map").map(|map| map.to_string()).unwrap_or_default();
+    let message = "expected a module for Open MPI: dlti.map = #dlti.map<\"MPI:Implementation\" = \"OpenMPI\">";
+    (!which.contains(OPEN_MPI)).then(|| Diagnostic::error(ir::location(module), message))
+}
+
+/// The declarations of the called functions that a module with this body lacks, and an error for each symbol in their
+/// way.
+fn declarations<'c>(
+    module: Op<'c>,
+    body: &[Op<'c>],
+    wanted: impl Iterator<Item = &'static (&'static str, &'static str)>,
+) -> (String, Vec<Diagnostic<'c>>) {
+    let (mut added, mut errors) = (String::new(), Vec::new());
+    let there: HashSet<&str> = body.iter().filter_map(|op| symbol(*op)).collect();
+    let own = |op: &&Op<'c>| !ir::name(**op).starts_with("llvm.");
+    let own: HashSet<&str> = body.iter().filter(own).filter_map(|op| symbol(*op)).collect();
+    for (name, declaration) in wanted {
+        if own.contains(name) {
+            let message = format!("`{name}` is that of a library that is called; give this another name");
+            let at = body.iter().find(|op| symbol(**op) == Some(name)).map_or(module, |op| *op);
+            errors.push(Diagnostic::error(ir::location(at), message));
+        }
+        if !there.contains(name) {
+            added += &format!("{declaration}\n");
+        }
+    }
+    if there.contains(CHECK) {
+        errors.push(Diagnostic::error(ir::location(module), format!("`{CHECK}` is made; give this another name")));
+    }
+    (added, errors)
+}
+
+/// The error that the buffer of an operation is no message.
+fn no_message<'c>(op: Op<'c>) -> Option<Diagnostic<'c>> {
+    let buffer = ir::operands(op).first().copied().filter(|v| ir::is_buffer(v.r#type()))?;
+    let reason = message_of(buffer).err()?;
+    let message = format!("'{}' op cannot be converted: {reason}", ir::name(op));
+    Some(Diagnostic::error(ir::location(op), message))
 }
 
 /// The number of processes in an operation's attribute.

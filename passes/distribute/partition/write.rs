@@ -4,7 +4,7 @@ use super::chain::chain;
 use super::choice::{Combining, OperandSharding, Spreadings};
 use super::exchange::{Exchanger, Reduction};
 use super::grid::{Digits, Grid, PROCESS};
-use super::loops::LoopNest;
+use super::loops::{Combination, LoopNest};
 use super::made_again::MadeAgain;
 use super::operations::{done_by_all, is_called_once, set_indices, set_sizes};
 use super::partial::{along_first, combined, filled, may_be_added_often, reduction};
@@ -271,77 +271,84 @@ impl<'g, 'c> Partition<'g, 'c> {
         loops: &Digits,
         reductions: &[Option<Reduction>],
     ) -> Result<(), Stop<'c>> {
-        let (operands, results) = (ir::operands(op), ir::results(op));
+        let results = ir::results(op);
         let wanted: Vec<Option<Sharded>> = results.iter().map(|v| self.values.get(&ir::key(*v)).cloned()).collect();
-        // Only structured operations allow several layouts.
-        let one_layout = ir::indexing_maps(op).is_none();
-        let stays = |own: &Sharded, dims| own.digits == nest.digits_of(dims, loops);
-        let all_stay = operands
-            .iter()
-            .zip(&nest.operands)
-            .all(|(v, dims)| dims.as_ref().is_none_or(|dims| stays(self.of(*v), dims)))
-            && wanted.iter().zip(&nest.results).all(|(own, dims)| own.as_ref().is_none_or(|own| stays(own, dims)));
-        let mut made = Vec::with_capacity(results.len());
-        let mut combining = Vec::with_capacity(results.len());
-        for (k, own) in wanted.iter().enumerate() {
-            let Some(own) = own else {
-                made.push(None);
-                combining.push(None);
-                continue;
-            };
-            let gathered = reductions[k] == Some(Reduction::Gathered);
-            let how = Combining::of(nest, loops, k, &own.digits, gathered);
+        let keeps_layouts = self.keeps_layouts(op, nest, loops, &wanted);
+        let result = |(k, own): (usize, &Option<Sharded<'c>>)| {
+            let own = own.as_ref()?;
+            let combining = Combining::of(nest, loops, k, &own.digits, reductions[k] == Some(Reduction::Gathered));
             let digits = nest.digits_of(&nest.results[k], loops);
-            let keeps = digits == own.digits && !how.is_needed() && (!one_layout || all_stay || nest.alike);
-            made.push(Some(Sharded { inner: own.inner.filter(|_| keeps), ..own.spread(&digits) }));
-            combining.push(Some(how));
-        }
-        let alike = made.first().cloned().flatten().and_then(|own| own.inner);
+            let keeps = digits == own.digits && !combining.is_needed() && (keeps_layouts || nest.alike);
+            let sharded = Sharded { inner: own.inner.filter(|_| keeps), ..own.spread(&digits) };
+            Some(MadeResult { sharded, combining })
+        };
+        let made: Vec<Option<MadeResult>> = wanted.iter().enumerate().map(result).collect();
+        let alike = made.first().and_then(|first| first.as_ref()?.sharded.inner);
         let mut added: Vec<Option<Val>> = vec![None; results.len()];
-        for (k, (v, dims)) in operands.iter().zip(&nest.operands).enumerate() {
+        for (k, (v, dims)) in ir::operands(op).iter().zip(&nest.operands).enumerate() {
             let Some(dims) = dims else { continue };
-            let own = self.of(*v).clone();
-            let digits = nest.digits_of(dims, loops);
-            let keeps = own.digits == digits && (!one_layout || all_stay);
-            let inner = if nest.alike { alike } else { own.inner.filter(|_| keeps) };
-            let taken = Sharded { inner, ..own.spread(&digits) };
             let output = nest.outputs.iter().position(|output| *output == Some(k));
-            let Some((result, target)) = output.and_then(|result| Some((result, made[result].clone()?))) else {
-                let brought = self.bring(*v, &taken, op)?;
-                ir::edit(op).set_operand(k, brought);
-                continue;
-            };
-            let sum = nest.combinations[result]
-                .as_ref()
-                .filter(|_| combining[result].as_ref().is_some_and(Combining::is_needed));
-            let start = match sum {
-                Some(sum) if !may_be_added_often(sum, *v) => {
-                    added[result] = Some(*v);
-                    let t = target.r#type().ok_or_else(|| not_partitioned(op))?;
-                    let start = filled(Builder::before(op), sum.neutral, t);
-                    self.known(start, target)
+            let brought = match output.and_then(|result| Some((result, made[result].as_ref()?))) {
+                Some((result, target)) => {
+                    let sum = nest.combinations[result].as_ref().filter(|sum| target.starts_neutral(sum, *v));
+                    added[result] = sum.map(|_| *v);
+                    self.initial(op, *v, sum, &target.sharded)?
                 }
-                _ => self.bring(*v, &target, op)?,
+                None => {
+                    let own = self.of(*v);
+                    let digits = nest.digits_of(dims, loops);
+                    let keeps = own.digits == digits && keeps_layouts;
+                    let inner = if nest.alike { alike } else { own.inner.filter(|_| keeps) };
+                    let taken = Sharded { inner, ..own.spread(&digits) };
+                    self.bring(*v, &taken, op)?
+                }
             };
-            ir::edit(op).set_operand(k, start);
+            ir::edit(op).set_operand(k, brought);
         }
         for (v, own) in results.iter().zip(&made) {
-            let Some(own) = own else { continue };
-            if let Some(t) = own.r#type() {
+            let Some(MadeResult { sharded, .. }) = own else { continue };
+            if let Some(t) = sharded.r#type() {
                 ir::set_type(*v, t);
             }
-            self.values.insert(ir::key(*v), own.clone());
+            self.known(*v, sharded.clone());
         }
         set_sizes(op, nest, loops);
         set_indices(op, nest, loops, &self.exchanger(Builder::before(op)));
         // Insert all results before one operation, so that later results can use the conversions of earlier ones.
         let after = ir::next(op).expect("an operation that makes a tensor is not the last of its block");
         for (k, v) in results.into_iter().enumerate() {
-            if let (Some(wanted), Some(how)) = (&wanted[k], &combining[k]) {
-                self.deliver((op, after), v, wanted, how, nest, (k, reductions[k], added[k]))?;
+            if let (Some(wanted), Some(own)) = (&wanted[k], &made[k]) {
+                self.deliver((op, after), v, wanted, &own.combining, nest, (k, reductions[k], added[k]))?;
             }
         }
         Ok(())
+    }
+
+    /// Whether tensors that keep their digits keep their layouts, too. Only structured operations allow several layouts;
+    /// for others all tensors must stay.
+    fn keeps_layouts(&self, op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, wanted: &[Option<Sharded<'c>>]) -> bool {
+        let stays = |own: &Sharded, dims| own.digits == nest.digits_of(dims, loops);
+        let (operands, several) = (ir::operands(op), ir::indexing_maps(op).is_some());
+        let mut taken = operands.iter().zip(&nest.operands);
+        let mut results = wanted.iter().zip(&nest.results);
+        several
+            || taken.all(|(v, dims)| dims.as_ref().is_none_or(|dims| stays(self.of(*v), dims)))
+                && results.all(|(own, dims)| own.as_ref().is_none_or(|own| stays(own, dims)))
+    }
+
+    /// The operand that an operation overwrites with a result: `v`, or the neutral element of a sum to which `v` is
+    /// added later.
+    fn initial(
+        &mut self,
+        op: Op<'c>,
+        v: Val<'c>,
+        sum: Option<&Combination<'c>>,
+        target: &Sharded<'c>,
+    ) -> Result<Val<'c>, Stop<'c>> {
+        let Some(sum) = sum else { return self.bring(v, target, op) };
+        let t = target.r#type().ok_or_else(|| not_partitioned(op))?;
+        let start = filled(Builder::before(op), sum.neutral, t);
+        Ok(self.known(start, target.clone()))
     }
 
     /// Combines the partial results, and converts them to the result's type.
@@ -446,6 +453,19 @@ impl<'g, 'c> Partition<'g, 'c> {
 
     fn exchanger(&self, b: Builder<'c>) -> Exchanger<'g, 'c> {
         Exchanger { grid: self.grid, symbol: self.symbol, b }
+    }
+}
+
+/// A result of an operation with some loops sharded.
+struct MadeResult<'c> {
+    sharded: Sharded<'c>,
+    combining: Combining,
+}
+
+impl<'c> MadeResult<'c> {
+    /// Whether partial sums start at the neutral element, and `v` is added after them.
+    fn starts_neutral(&self, sum: &Combination<'c>, v: Val<'c>) -> bool {
+        self.combining.is_needed() && !may_be_added_often(sum, v)
     }
 }
 
