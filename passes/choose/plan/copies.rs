@@ -89,7 +89,7 @@ impl<'c> PlannedCopies<'c> {
             let step = &steps.steps[group[0].at.1];
             let array = step.results[group[0].at.2];
             let values = values.get(&array).map_or(&[][..], Vec::as_slice);
-            match CopyChain::of(steps, array, values, group) {
+            match TransferredTensor::of(steps, array, values, group).and_then(CopyChain::of) {
                 Ok(chain) => chains.push(chain),
                 Err(why) => {
                     let message = format!("{} stays in memory space 0: {why}", what(step.op, &step.kind));
@@ -125,23 +125,37 @@ impl<'c> PlannedCopies<'c> {
     }
 }
 
-impl<'c> CopyChain<'c> {
+/// A tensor, and the transfers that a plan has for it.
+struct TransferredTensor<'a, 'c> {
+    steps: &'a Steps<'c>,
+    array: ArrayId,
+    value: Val<'c>,
+    transfers: &'a [PlannedTransfer],
+    is_argument: bool,
+    /// The operations of its block, and their places.
+    block: Vec<Op<'c>>,
+    places: HashMap<usize, usize>,
+    /// The place after it.
+    first: usize,
+}
+
+impl<'a, 'c> TransferredTensor<'a, 'c> {
     /// # Errors
-    /// Why the copies cannot be written.
+    /// Why it cannot be copied.
     fn of(
-        steps: &Steps<'c>,
+        steps: &'a Steps<'c>,
         array: ArrayId,
         values: &[Val<'c>],
-        transfers: &[PlannedTransfer],
-    ) -> Result<CopyChain<'c>, String> {
-        let (own, made_in) = (&steps.arrays[array], transfers[0].from);
+        transfers: &'a [PlannedTransfer],
+    ) -> Result<TransferredTensor<'a, 'c>, String> {
+        let own = &steps.arrays[array];
         let step = &steps.steps[own.by];
         let is_argument = matches!(step.kind, StepKind::Argument(_));
         let [value] = values else { return Err("it is no value of the program, or several".into()) };
         if !own.is_whole() || own.cheap || transfers.windows(2).any(|pair| pair[0].to != pair[1].from) {
             return Err("it is made several times".into());
         }
-        if own.fixed && layout_in(own.r#type).memory_space != made_in {
+        if own.fixed && layout_in(own.r#type).memory_space != transfers[0].from {
             return Err("its type says so".into());
         }
         if !is_argument && !reads_anywhere(step.op) {
@@ -150,58 +164,77 @@ impl<'c> CopyChain<'c> {
         let after = ir::after(*value).ok_or("its block has no end")?;
         let block = after.block().map(ir::operations).ok_or("it is in no block")?;
         let places: HashMap<usize, usize> = block.iter().enumerate().map(|(at, op)| (ir::op_key(*op), at)).collect();
-        let at = |op: Op<'c>| {
-            std::iter::successors(Some(op), |op| ir::parent(*op)).find_map(|op| places.get(&ir::op_key(op)).copied())
-        };
-        let (first, last) = (places[&ir::op_key(after)], block.len() - 1);
-        let place = |node: (usize, usize), outside: usize| match &steps.steps[node.1] {
+        let first = places[&ir::op_key(after)];
+        Ok(TransferredTensor { steps, array, value: *value, transfers, is_argument, block, places, first })
+    }
+
+    /// The place of the operation in the block that is another one or contains it.
+    fn place(&self, op: Op<'c>) -> Option<usize> {
+        let mut around = std::iter::successors(Some(op), |op| ir::parent(*op));
+        around.find_map(|op| self.places.get(&ir::op_key(op)).copied())
+    }
+
+    fn copies(&self) -> Vec<MemoryCopy> {
+        let (first, last) = (self.first, self.block.len() - 1);
+        let place = |node: (usize, usize), outside: usize| match &self.steps.steps[node.1] {
             step if matches!(step.kind, StepKind::Argument(_)) => first,
             step if matches!(step.kind, StepKind::Result(_)) => last,
-            step => at(step.op).unwrap_or(outside),
+            step => self.place(step.op).unwrap_or(outside),
         };
         let mut copies: Vec<MemoryCopy> = Vec::new();
-        for transfer in transfers {
+        for transfer in self.transfers {
             let from = copies.last().map_or(first, |copy| copy.done);
             let start = place(transfer.nodes[0], first).clamp(from, last);
             copies.push(MemoryCopy { to: transfer.to, start, done: place(transfer.nodes[1], last).clamp(start, last) });
         }
-        let mut uses = Vec::new();
-        for (op, operand) in ir::uses(*value) {
-            let wants = steps.wants.get(&ir::op_key(op)).into_iter().flatten();
-            let want = wants.filter(|(own, _)| *own == operand).map(|(_, want)| *want).next();
-            let here = at(op).ok_or("it is used in another block")?;
-            let by = match want {
-                Some(Want::Taken(step, _)) if has_loops(op) => Some(step),
-                None if reads_anywhere(op) => steps.steps.iter().position(|step| step.op == op),
-                _ => None,
-            };
-            let taken = match (want, by) {
-                (_, Some(step)) => {
-                    let reads = |transfer: &PlannedTransfer| transfer.read_by.contains(&(0, step));
-                    let planned = transfers.iter().rposition(reads).map_or(0, |copy| copy + 1);
-                    // What has not started yet is not there.
-                    let number = copies[..planned].iter().rposition(|copy| copy.start <= here);
-                    number.map_or(Taken::Made, Taken::Copy)
-                }
-                (Some(Want::Filled(_)), _) => Taken::Nothing,
-                _ if ir::indexing_maps(op).is_some() && reads(op, operand) => {
-                    return Err(format!("`{}` writes over it", ir::name(op)));
-                }
-                _ => {
-                    let far = copies.iter().rposition(|copy| copy.to == 0 && copy.done <= here);
-                    match far {
-                        None if is_argument => Taken::Made,
-                        Some(number) if number + 1 == copies.len() => Taken::Copy(number),
-                        _ => return Err(format!("`{}` takes it in memory space 0", ir::name(op))),
-                    }
-                }
-            };
+        copies
+    }
+
+    /// What an operation at a place takes.
+    fn taken(&self, copies: &[MemoryCopy], op: Op<'c>, operand: usize, here: usize) -> Result<Taken, String> {
+        let wants = self.steps.wants.get(&ir::op_key(op)).into_iter().flatten();
+        let want = wants.filter(|(own, _)| *own == operand).map(|(_, want)| *want).next();
+        let by = match want {
+            Some(Want::Taken(step, _)) if has_loops(op) => Some(step),
+            None if reads_anywhere(op) => self.steps.steps.iter().position(|step| step.op == op),
+            _ => None,
+        };
+        match (want, by) {
+            (_, Some(step)) => {
+                let reads = |transfer: &PlannedTransfer| transfer.read_by.contains(&(0, step));
+                let planned = self.transfers.iter().rposition(reads).map_or(0, |copy| copy + 1);
+                // What has not started yet is not there.
+                let number = copies[..planned].iter().rposition(|copy| copy.start <= here);
+                Ok(number.map_or(Taken::Made, Taken::Copy))
+            }
+            (Some(Want::Filled(_)), _) => Ok(Taken::Nothing),
+            _ if ir::indexing_maps(op).is_some() && reads(op, operand) => {
+                Err(format!("`{}` writes over it", ir::name(op)))
+            }
+            _ => match copies.iter().rposition(|copy| copy.to == 0 && copy.done <= here) {
+                None if self.is_argument => Ok(Taken::Made),
+                Some(number) if number + 1 == copies.len() => Ok(Taken::Copy(number)),
+                _ => Err(format!("`{}` takes it in memory space 0", ir::name(op))),
+            },
+        }
+    }
+}
+
+impl<'c> CopyChain<'c> {
+    /// # Errors
+    /// Why the copies cannot be written.
+    fn of(tensor: TransferredTensor<'_, 'c>) -> Result<CopyChain<'c>, String> {
+        let (mut copies, mut uses) = (tensor.copies(), Vec::new());
+        for (op, operand) in ir::uses(tensor.value) {
+            let here = tensor.place(op).ok_or("it is used in another block")?;
+            let taken = tensor.taken(&copies, op, operand, here)?;
             if let Taken::Copy(number) = taken {
                 copies[number].done = copies[number].done.min(here);
             }
             uses.push((op, operand, taken));
         }
-        Ok(CopyChain { array, value: *value, made_in, block, copies, uses })
+        let TransferredTensor { array, value, transfers, block, .. } = tensor;
+        Ok(CopyChain { array, value, made_in: transfers[0].from, block, copies, uses })
     }
 
     fn write(&self, types: &[Type<'c>]) {
