@@ -150,34 +150,31 @@ impl<'c> Kernel<'_, 'c> {
     }
 
     /// One block: computes outputs, or adds to the accumulators.
-    pub fn block(&self, b: Builder<'c>, at: &At, mut sums: Sums<'c>) -> Sums<'c> {
-        let mut loaded = self.loading(b, at);
-        let lanes = self.plan.lanes.clone();
+    pub fn block(&self, b: Builder<'c>, at: &At, sums: Sums<'c>) -> Sums<'c> {
+        let loaded = self.loading(b, at);
         if self.plan.mode == Mode::Elementwise {
-            self.prefetch(b, at, 0, 1);
-            self.load_in_order(b, at, &mut loaded);
-            let mut computed: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
-            for output in self.output..self.buffers.len() {
-                let base = loaded.bases[output];
-                let mut source = |key: Key| {
-                    let make = || self.compute(b, at, &mut loaded, self.body, key, None);
-                    computed.entry(key).or_insert_with(make)[output - self.output]
-                };
-                self.store(b, at, base, output, &lanes, &mut source);
-            }
+            self.compute_outputs(b, at, loaded);
             return sums;
         }
-        let mut steps: Vec<Key> = subsets(self.plan.reduced & !mask(&lanes)).collect();
-        // Sums are written in this order: larger parts of a dimension change last.
-        steps.sort_by_key(|step| self.plan.levels.iter().map(|level| level.step(*step)).collect::<Vec<_>>());
-        let mut keys: Vec<Key> = sums.keys().map(|of| of.0).collect();
-        keys.dedup();
-        // If additions may be reordered, go accumulator by accumulator, so that memory is read in order; else each
-        // loaded register serves all accumulators.
-        let in_turn: Vec<(Key, Key)> = match self.plan.mode {
-            Mode::Reassociated => keys.iter().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
-            _ => steps.iter().flat_map(|step| keys.iter().map(|sum| (*sum, *step))).collect(),
-        };
+        self.accumulate(b, at, loaded, sums)
+    }
+
+    fn compute_outputs(&self, b: Builder<'c>, at: &At, mut loaded: Loaded<'c>) {
+        self.prefetch(b, at, 0, 1);
+        self.load_in_order(b, at, &mut loaded);
+        let mut computed: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
+        for output in self.output..self.buffers.len() {
+            let base = loaded.bases[output];
+            let mut source = |key: Key| {
+                let make = || self.compute(b, at, &mut loaded, self.body, key, None);
+                computed.entry(key).or_insert_with(make)[output - self.output]
+            };
+            self.store(b, at, base, output, &self.plan.lanes, &mut source);
+        }
+    }
+
+    fn accumulate(&self, b: Builder<'c>, at: &At, mut loaded: Loaded<'c>, mut sums: Sums<'c>) -> Sums<'c> {
+        let in_turn = self.reduction_order(&sums);
         let parts = in_turn.len();
         for (part, (number, step)) in in_turn.into_iter().enumerate() {
             self.prefetch(b, at, part, parts);
@@ -185,7 +182,7 @@ impl<'c> Kernel<'_, 'c> {
             if number & self.plan.kept != step & self.plan.kept {
                 continue;
             }
-            if !self.has_lanes(at, None, &lanes, key) {
+            if !self.has_lanes(at, None, &self.plan.lanes, key) {
                 continue;
             }
             // An extreme has parts instead.
@@ -210,6 +207,21 @@ impl<'c> Kernel<'_, 'c> {
             }
         }
         sums
+    }
+
+    /// The accumulators, each with the steps that are added to it.
+    fn reduction_order(&self, sums: &Sums<'c>) -> Vec<(Key, Key)> {
+        let mut steps: Vec<Key> = subsets(self.plan.reduced & !mask(&self.plan.lanes)).collect();
+        // Sums are written in this order: larger parts of a dimension change last.
+        steps.sort_by_key(|step| self.plan.levels.iter().map(|level| level.step(*step)).collect::<Vec<_>>());
+        let mut keys: Vec<Key> = sums.keys().map(|of| of.0).collect();
+        keys.dedup();
+        // If additions may be reordered, go accumulator by accumulator, so that memory is read in order; else each
+        // loaded register serves all accumulators.
+        match self.plan.mode {
+            Mode::Reassociated => keys.iter().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
+            _ => steps.iter().flat_map(|step| keys.iter().map(|sum| (*sum, *step))).collect(),
+        }
     }
 
     /// Stores the registers of `source`, which have these lanes.

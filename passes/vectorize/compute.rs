@@ -84,11 +84,7 @@ impl<'c> Kernel<'_, 'c> {
     ) -> Vec<Val<'c>> {
         let Some(block) = body.block else {
             let value = self.argument(b, at, loaded, key, sum, &body.arguments[0].1);
-            let widened = |op: Op<'c>| {
-                let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
-                b.value(ir::name(op), &[value], t, &self.attributes(b, op))
-            };
-            return vec![self.widening.map_or(value, widened)];
+            return vec![self.widening.map_or(value, |op| self.on_lanes(b, op, &[value]))];
         };
         let mut values: HashMap<usize, Val<'c>> = HashMap::new();
         for (argument, from) in &body.arguments {
@@ -114,26 +110,44 @@ impl<'c> Kernel<'_, 'c> {
                 "arith.constant" => Vec::new(),
                 _ => ir::operands(op).into_iter().map(|v| known(inside, &values, v)).collect(),
             };
-            let made = match ir::name(op) {
-                "linalg.yield" => return operands,
-                "arith.constant" => {
-                    let value = ir::attribute(op, "value").expect("a constant has a value");
-                    self.broadcast(inside, inside.constant(value))
-                }
-                "linalg.index" => {
-                    let dim = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
-                    self.indices(inside, at, dim, key)
-                }
-                name if is(name, DIVIDES) => self.division(inside, body, op, [operands[0], operands[1]]),
-                "arith.truncf" if self.rounds_by_hand(inside, op) => self.rounded(inside, operands[0]),
-                name => {
-                    let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
-                    inside.value(name, &operands, t, &self.attributes(inside, op))
-                }
-            };
+            if ir::name(op) == "linalg.yield" {
+                return operands;
+            }
+            let made = self.operation(inside, at, body, key, op, &operands);
             values.insert(ir::key(ir::result(op, 0)), made);
         }
         Vec::new()
+    }
+
+    /// The result of an operation of a body on registers.
+    fn operation(
+        &self,
+        b: Builder<'c>,
+        at: &At,
+        body: &Body<'c>,
+        key: Key,
+        op: Op<'c>,
+        operands: &[Val<'c>],
+    ) -> Val<'c> {
+        match ir::name(op) {
+            "arith.constant" => {
+                let value = ir::attribute(op, "value").expect("a constant has a value");
+                self.broadcast(b, b.constant(value))
+            }
+            "linalg.index" => {
+                let dim = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
+                self.indices(b, at, dim, key)
+            }
+            name if is(name, DIVIDES) => self.division(b, body, op, [operands[0], operands[1]]),
+            "arith.truncf" if self.rounds_by_hand(b, op) => self.rounded(b, operands[0]),
+            _ => self.on_lanes(b, op, operands),
+        }
+    }
+
+    /// An operation of scalars, on vectors of the lanes.
+    fn on_lanes(&self, b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Val<'c> {
+        let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
+        b.value(ir::name(op), operands, t, &self.attributes(b, op))
     }
 
     /// The combiner of the reduction, if this operation is the one.

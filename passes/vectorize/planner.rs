@@ -99,6 +99,54 @@ pub struct VectorPlanner<'a> {
     pub values: Vec<RunTime>,
 }
 
+/// The loops over the tiles of all dimensions, and each dimension's index in their variables.
+fn tile_loops<'c>(
+    b: Builder<'c>,
+    nest: &Nest<'c>,
+    scales: &[Vec<i64>],
+    vars: &mut IndexVars<'c>,
+) -> Result<(Vec<TileLoop>, Vec<Expr>), Refusal> {
+    let (mut parts, mut dims): (Vec<TileLoop>, Vec<Expr>) = (Vec::new(), Vec::new());
+    for (dim, scales) in scales.iter().enumerate() {
+        if scales.windows(2).any(|s| s[0] % s[1] != 0) {
+            let reason = "the tile sizes of its operands do not divide each other".into();
+            return Err(Refusal { reason, dims: vec![dim] });
+        }
+        // Only loop bounds use a size's value, and this function emits none: any value will do.
+        let extent = nest.extents[dim].known().map_or(Size::Value(nest.operands[0].access.base), Size::Static);
+        dims.push(split(b, vars, &mut parts, dim, scales, extent));
+    }
+    Ok((parts, dims))
+}
+
+/// The level of a loop of a dimension with these scales, still without strides.
+fn level(nest: &Nest, scales: &[i64], part: &TileLoop) -> Level {
+    let scale = scales[part.level];
+    let above = match part.level.checked_sub(1) {
+        Some(above) => Some(scales[above]),
+        None => nest.extents[part.dim].known(),
+    };
+    let size = above.map_or(MANY, |n: i64| n.div_euclid(scale) + i64::from(n.rem_euclid(scale) != 0));
+    let is_open = above.is_none();
+    Level { dim: part.dim, scale, size, is_open, strides: Vec::new(), chunk: 1, first_bit: 0 }
+}
+
+/// An operand's address where all loops begin. The variables that are left are values, for which the kernel has
+/// variables: those of `vars`.
+fn start<'c>(linear: Linear, own: &IndexVars<'c>, vars: &mut IndexVars<'c>) -> Address {
+    let mut start = Address::start();
+    start.advance(&Expr::Const(1), &linear.constant);
+    for (var, factor) in linear.factors {
+        start.advance(&vars.shallow(own.bound(var)), &factor);
+    }
+    for (e, factor) in linear.fixed {
+        let value = |var: usize| if own.is_bound(var) { vars.shallow(own.bound(var)) } else { Expr::Const(0) };
+        let values: Vec<Expr> = (0..own.domain.vars.len()).map(value).collect();
+        start.advance(&e.substitute(&values), &factor);
+    }
+    start
+}
+
 /// The digits of the loops and of the block, outermost first.
 pub type Order = Vec<Digit>;
 
@@ -112,28 +160,9 @@ impl<'a> VectorPlanner<'a> {
         let output = nest.operands.len() - nest.outputs;
         let element_bits = nest.operands.iter().map(element_bits).collect::<Result<_, _>>()?;
         let scales = scales(nest);
-        let (mut parts, mut dims): (Vec<TileLoop>, Vec<Expr>) = (Vec::new(), Vec::new());
         let mut own = IndexVars::default();
-        for (dim, scales) in scales.iter().enumerate() {
-            if scales.windows(2).any(|s| s[0] % s[1] != 0) {
-                let reason = "the tile sizes of its operands do not divide each other".into();
-                return Err(Refusal { reason, dims: vec![dim] });
-            }
-            // Only loop bounds use a size's value, and this function emits none: any value will do.
-            let extent = nest.extents[dim].known().map_or(Size::Value(nest.operands[0].access.base), Size::Static);
-            dims.push(split(b, &mut own, &mut parts, dim, scales, extent));
-        }
-        let level = |part: &TileLoop| {
-            let scale = scales[part.dim][part.level];
-            let above = match part.level.checked_sub(1) {
-                Some(above) => Some(scales[part.dim][above]),
-                None => nest.extents[part.dim].known(),
-            };
-            let size = above.map_or(MANY, |n: i64| n.div_euclid(scale) + i64::from(n.rem_euclid(scale) != 0));
-            let is_open = above.is_none();
-            Level { dim: part.dim, scale, size, is_open, strides: Vec::new(), chunk: 1, first_bit: 0 }
-        };
-        let mut levels: Vec<Level> = parts.iter().map(level).collect();
+        let (parts, dims) = tile_loops(b, nest, &scales, &mut own)?;
+        let mut levels: Vec<Level> = parts.iter().map(|part| level(nest, &scales[part.dim], part)).collect();
         let (mut starts, mut values) = (Vec::new(), Vec::new());
         for (number, operand) in nest.operands.iter().enumerate() {
             let copies = operand.access.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
@@ -141,23 +170,11 @@ impl<'a> VectorPlanner<'a> {
                 return Err("its output is replicated".into());
             }
             let dim_of = |var: usize| parts.iter().find(|part| part.var == var).map(|part| part.dim);
-            let Linear { mut factors, constant, fixed } =
-                address(number, operand, &dims, &mut own, &mut values, &dim_of)?;
+            let mut linear = address(number, operand, &dims, &mut own, &mut values, &dim_of)?;
             for (level, part) in levels.iter_mut().zip(&parts) {
-                level.strides.push(factors.remove(&part.var).unwrap_or_default());
+                level.strides.push(linear.factors.remove(&part.var).unwrap_or_default());
             }
-            // The remaining variables are values; the kernel has its own variables for them.
-            let mut start = Address::start();
-            start.advance(&Expr::Const(1), &constant);
-            for (var, factor) in factors {
-                start.advance(&vars.shallow(own.bound(var)), &factor);
-            }
-            for (e, factor) in fixed {
-                let value = |var: usize| if own.is_bound(var) { vars.shallow(own.bound(var)) } else { Expr::Const(0) };
-                let values: Vec<Expr> = (0..own.domain.vars.len()).map(value).collect();
-                start.advance(&e.substitute(&values), &factor);
-            }
-            starts.push(start);
+            starts.push(start(linear, &own, vars));
         }
         Ok(VectorPlanner {
             target,

@@ -47,6 +47,34 @@ struct RowBuffer<'c> {
     bytes: i64,
 }
 
+/// The bytes of a block's buffers, and the most that the cache holds.
+struct BlockBytes<'a, 'c> {
+    buffers: Vec<RowBuffer<'c>>,
+    common: &'a CommonRows<'c>,
+    most: i64,
+}
+
+impl BlockBytes<'_, '_> {
+    fn count(&self, rows: &[RowSteps]) -> i64 {
+        let part = |buffer: &RowBuffer| {
+            let steps = rows.iter().filter(|rows| self.common.has(buffer.base, &rows.dims));
+            steps.fold(buffer.bytes, |bytes, rows| bytes / rows.size.max(1) * rows.step)
+        };
+        self.buffers.iter().map(part).fold(0, i64::saturating_add)
+    }
+
+    fn fit(&self, rows: &[RowSteps]) -> bool {
+        self.count(rows) <= self.most
+    }
+
+    /// Whether an operand is large. Small ones, hardly more than the rows, need no whole vectors, and any order of reads
+    /// will do.
+    fn is_large(&self, operand: &Operand) -> bool {
+        let largest = self.buffers.iter().map(|buffer| buffer.bytes).max().unwrap_or(0);
+        bytes_of(operand).is_some_and(|bytes| bytes >= largest / 16)
+    }
+}
+
 /// Planned kernels, and the rows of a block.
 pub struct RowBlocks<'a, 'c> {
     kernels: Vec<PlannedKernel<'a, 'c>>,
@@ -65,62 +93,56 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
     ) -> Result<Self, usize> {
         let size = |dims: &Vec<usize>| nests[0].0.extents[dims[0]].known();
         let rows = |dims: &Vec<usize>| size(dims).map(|size| RowSteps { dims: dims.clone(), size, step: size });
-        let mut rows = common.dims.iter().map(rows).collect::<Option<Vec<RowSteps>>>().ok_or(0usize)?;
+        let rows = common.dims.iter().map(rows).collect::<Option<Vec<RowSteps>>>().ok_or(0usize)?;
         let Some(buffers) = reached(nests) else { return Err(nests.len() - 1) };
-        let most = i64::try_from(target.row_block_bytes).unwrap_or(i64::MAX);
-        let bytes = |rows: &[RowSteps]| {
-            let of = |buffer: &RowBuffer| {
-                let steps = rows.iter().filter(|rows| common.has(buffer.base, &rows.dims));
-                steps.fold(buffer.bytes, |bytes, rows| bytes / rows.size.max(1) * rows.step)
-            };
-            buffers.iter().map(of).fold(0, i64::saturating_add)
-        };
-        if bytes(&rows) <= most {
+        let bytes = BlockBytes { buffers, common, most: i64::try_from(target.row_block_bytes).unwrap_or(i64::MAX) };
+        if bytes.fit(&rows) {
             return Err(0);
         }
-        let mut kernels: Vec<PlannedKernel<'a, 'c>> = Vec::new();
-        let is_plain = |o: &Operand| o.access.only_scalar().is_none() && o.access.element_encoding.ratio.elements == 1;
-        for (nest, body) in nests {
-            if !nest.operands.iter().all(is_plain) {
-                return Err(kernels.len());
-            }
-            match PlannedKernel::of(b, nest, body, target) {
-                // Copies of operands would be repeated for each block.
-                Ok(kernel) if kernel.plan.packed.is_empty() => kernels.push(kernel),
-                _ => return Err(kernels.len()),
-            }
+        let mut blocks = RowBlocks { kernels: planned(b, nests, target)?, rows, common };
+        blocks.keep_outermost(&bytes);
+        if blocks.rows.is_empty() {
+            return Err(nests.len() - 1);
         }
-        let plan = &kernels[0].plan;
-        rows.sort_by_key(|rows| {
+        blocks.divide(&bytes);
+        let fits = bytes.count(&blocks.rows) <= bytes.most.saturating_mul(2) && blocks.cuts_between_tiles();
+        if fits { Ok(blocks) } else { Err(nests.len() - 1) }
+    }
+
+    /// Sorts the row dimensions, outermost first, and drops those that are inside others in a large operand.
+    fn keep_outermost(&mut self, bytes: &BlockBytes<'_, 'c>) {
+        let plan = &self.kernels[0].plan;
+        self.rows.sort_by_key(|rows| {
             let strides = of_dim(plan, rows.dims[0]).flat_map(|level| level.strides.iter().map(Distance::about));
             Reverse(strides.max())
         });
-        // Small operands, hardly more than the rows, need no whole vectors, and any order of reads will do.
-        let largest = buffers.iter().map(|buffer| buffer.bytes).max().unwrap_or(0);
-        let is_large = |o: &Operand| bytes_of(o).is_some_and(|bytes| bytes >= largest / 16);
         let outermost = |k: usize| {
-            kernels.iter().enumerate().all(|(number, kernel)| {
-                let around: Vec<usize> = rows[..=k].iter().map(|rows| rows.dims[number]).collect();
-                let mut large = (0..kernel.nest.operands.len()).filter(|o| is_large(&kernel.nest.operands[*o]));
-                large.all(|o| is_outermost(&kernel.plan, o, &around))
+            self.kernels.iter().enumerate().all(|(number, kernel)| {
+                let around: Vec<usize> = self.rows[..=k].iter().map(|rows| rows.dims[number]).collect();
+                let operands = kernel.nest.operands.iter().enumerate();
+                let mut large = operands.filter(|(_, operand)| bytes.is_large(operand));
+                large.all(|(o, _)| is_outermost(&kernel.plan, o, &around))
             })
         };
-        let count = (0..rows.len()).take_while(|k| outermost(*k)).count();
-        rows.truncate(count);
-        if rows.is_empty() {
-            return Err(nests.len() - 1);
-        }
+        let count = (0..self.rows.len()).take_while(|k| outermost(*k)).count();
+        self.rows.truncate(count);
+    }
+
+    /// Sets the steps, from the outermost dimension to the first that makes a block fit: as many as fit, at least those
+    /// of the kernels' own blocks.
+    fn divide(&mut self, bytes: &BlockBytes<'_, 'c>) {
+        let rows = &mut self.rows;
         for k in 0..rows.len() {
-            let blocks =
-                kernels.iter().zip(&rows[k].dims).filter(|(kernel, _)| kernel.nest.operands.iter().any(is_large));
+            let blocks = self.kernels.iter().zip(&rows[k].dims);
+            let blocks = blocks.filter(|(kernel, _)| kernel.nest.operands.iter().any(|o| bytes.is_large(o)));
             let least = blocks.map(|(kernel, dim)| block(&kernel.plan, *dim)).max().unwrap_or(1);
             rows[k].step = least.min(rows[k].size);
-            if bytes(&rows) > most && rows[k].step == 1 {
+            if !bytes.fit(rows) && rows[k].step == 1 {
                 continue;
             }
             while rows[k].step < rows[k].size {
                 rows[k].step *= 2;
-                if bytes(&rows) > most || rows[k].step >= rows[k].size {
+                if !bytes.fit(rows) || rows[k].step >= rows[k].size {
                     rows[k].step /= 2;
                     break;
                 }
@@ -128,14 +150,16 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
             rows.truncate(k + 1);
             break;
         }
-        let cuts = |rows: &RowSteps| {
-            let mut plans = kernels.iter().map(|kernel| &kernel.plan).zip(&rows.dims);
+    }
+
+    /// Whether the steps end between tiles of each kernel.
+    fn cuts_between_tiles(&self) -> bool {
+        self.rows.iter().all(|rows| {
+            let mut plans = self.kernels.iter().map(|kernel| &kernel.plan).zip(&rows.dims);
             plans.all(|(plan, dim)| {
                 of_dim(plan, *dim).all(|level| level.scale % rows.step == 0 || rows.step % level.scale == 0)
             })
-        };
-        let fits = bytes(&rows) <= most.saturating_mul(2) && rows.iter().all(cuts);
-        if fits { Ok(RowBlocks { kernels, rows, common }) } else { Err(nests.len() - 1) }
+        })
     }
 
     /// Emits the kernels before `b`, each with an operation's location. `is_local` returns whether nothing else uses a
@@ -258,6 +282,22 @@ impl<'c> BlockOfRows<'_, 'c> {
         }
         self.kernel.emit_from(b.located(self.op), &self.rests, self.dims.clone(), starts);
     }
+}
+
+/// The plans of kernels; the error is the number of leading kernels that have one.
+fn planned<'a, 'c>(
+    b: Builder<'c>,
+    nests: &[&'a (Nest<'c>, Body<'c>)],
+    target: &'a LowerMemrefsOptions,
+) -> Result<Vec<PlannedKernel<'a, 'c>>, usize> {
+    let is_plain = |o: &Operand| o.access.only_scalar().is_none() && o.access.element_encoding.ratio.elements == 1;
+    let plan = |(number, (nest, body)): (usize, &&'a (Nest<'c>, Body<'c>))| {
+        let kernel =
+            nest.operands.iter().all(is_plain).then(|| PlannedKernel::of(b, nest, body, target).ok()).flatten();
+        // Copies of operands would be repeated for each block.
+        kernel.filter(|kernel| kernel.plan.packed.is_empty()).ok_or(number)
+    };
+    nests.iter().enumerate().map(plan).collect()
 }
 
 /// The levels of a dimension.
