@@ -109,6 +109,13 @@ struct ElementwiseKernel<'c> {
     inputs: usize,
 }
 
+/// The inputs of a kernel, each with its map.
+struct KernelInputs<'c> {
+    values: Vec<(Val<'c>, Attribute<'c>)>,
+    /// For each operand of each member, the number of its input, or else of the member that defines it.
+    sources: Vec<Vec<Result<usize, usize>>>,
+}
+
 /// The kernels of a block under construction.
 struct Grouping<'c> {
     operations: Vec<Op<'c>>,
@@ -246,10 +253,43 @@ impl<'c> Grouping<'c> {
         }
         let b = Builder::before(last);
         let rank = self.elementwise[&ir::op_key(last)].output.len();
+        let KernelInputs { values: mut inputs, sources } = self.inputs(b, kernel, rank, fills);
+        for (value, _) in &mut inputs {
+            if let Some(t) = ir::tensor(value.r#type()).filter(|t| t.shape.is_empty()) {
+                *value = b.value("tensor.extract", &[*value], t.element, &[]);
+            }
+        }
+        let output = *ir::operands(last).last().expect("an operation writes something");
+        let own: Vec<Expr> = self.elementwise[&ir::op_key(last)].output.iter().map(|d| Expr::Var(*d)).collect();
+        let maps = inputs.iter().map(|(_, map)| *map).chain([b.map(rank, &own, &|v| v)]);
+        let maps: Vec<Attribute> = maps.collect();
+        let operands: Vec<Val> = inputs.iter().map(|(v, _)| *v).chain([output]).collect();
+        let elements: Vec<_> =
+            operands.iter().map(|v| ir::tensor(v.r#type()).map_or(v.r#type(), |t| t.element)).collect();
+        let attributes = [
+            b.named("indexing_maps", ArrayAttribute::new(b.context(), &maps)),
+            b.named("iterator_types", ir::attribute(last, "iterator_types").expect("a structured operation")),
+            b.segments(&[inputs.len() as i32, 1]),
+        ];
+        let result = ir::result(last, 0);
+        let (generic, end) =
+            b.with_body("linalg.generic", &operands, &[result.r#type()], &attributes, &elements, "linalg.yield");
+        let made = self.bodies(kernel, &sources, &ir::arguments(ir::blocks(generic)[0]), end);
+        ir::set_operands(end, &[*made.last().expect("the last member yields")]);
+        ir::replace_all_uses(result, ir::result(generic, 0));
+        kernel.members.iter().rev().for_each(|op| rewriter.erase(*op));
+    }
+
+    /// The inputs of a kernel of this rank. Fills become scalars.
+    fn inputs(
+        &self,
+        b: Builder<'c>,
+        kernel: &ElementwiseKernel<'c>,
+        rank: usize,
+        fills: &mut Vec<Op<'c>>,
+    ) -> KernelInputs<'c> {
         let mut inputs: Vec<(Val<'c>, Attribute<'c>)> = Vec::new();
-        // For each operand of each member, the input number, or the member that defines it.
-        let mut from: Vec<Vec<Result<usize, usize>>> = Vec::new();
-        for op in &kernel.members {
+        let member = |op: &Op<'c>| {
             let key = ir::op_key(*op);
             let dims: Vec<Expr> = self.places[&key].dims.iter().map(|d| Expr::Var(*d)).collect();
             // Earlier kernels have new results.
@@ -273,32 +313,10 @@ impl<'c> Grouping<'c> {
                     inputs.len() - 1
                 }))
             };
-            from.push(current.map(source).collect());
-        }
-        for (value, _) in &mut inputs {
-            if let Some(t) = ir::tensor(value.r#type()).filter(|t| t.shape.is_empty()) {
-                *value = b.value("tensor.extract", &[*value], t.element, &[]);
-            }
-        }
-        let output = *ir::operands(last).last().expect("an operation writes something");
-        let own: Vec<Expr> = self.elementwise[&ir::op_key(last)].output.iter().map(|d| Expr::Var(*d)).collect();
-        let maps = inputs.iter().map(|(_, map)| *map).chain([b.map(rank, &own, &|v| v)]);
-        let maps: Vec<Attribute> = maps.collect();
-        let operands: Vec<Val> = inputs.iter().map(|(v, _)| *v).chain([output]).collect();
-        let elements: Vec<_> =
-            operands.iter().map(|v| ir::tensor(v.r#type()).map_or(v.r#type(), |t| t.element)).collect();
-        let attributes = [
-            b.named("indexing_maps", ArrayAttribute::new(b.context(), &maps)),
-            b.named("iterator_types", ir::attribute(last, "iterator_types").expect("a structured operation")),
-            b.segments(&[inputs.len() as i32, 1]),
-        ];
-        let result = ir::result(last, 0);
-        let (generic, end) =
-            b.with_body("linalg.generic", &operands, &[result.r#type()], &attributes, &elements, "linalg.yield");
-        let made = self.bodies(kernel, &from, &ir::arguments(ir::blocks(generic)[0]), end);
-        ir::set_operands(end, &[*made.last().expect("the last member yields")]);
-        ir::replace_all_uses(result, ir::result(generic, 0));
-        kernel.members.iter().rev().for_each(|op| rewriter.erase(*op));
+            current.map(source).collect()
+        };
+        let sources = kernel.members.iter().map(member).collect();
+        KernelInputs { values: inputs, sources }
     }
 
     /// Copies the bodies of a kernel's operations before `end`, with inputs from `arguments` or from other bodies.

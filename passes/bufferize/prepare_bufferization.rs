@@ -77,7 +77,9 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     }
     let mut same_bytes = SameBytes::default();
     decompose(rewriter, &mut same_bytes)?;
-    rewrite(rewriter, &mut same_bytes);
+    let (gone, read, views) = (HashSet::new(), HashMap::new(), HashMap::new());
+    let mut tensors = TensorRewriter { rewriter, same_bytes: &mut same_bytes, gone, read, views };
+    ir::all_operations(module).into_iter().for_each(|op| tensors.rewrite(op));
     copy_where_needed(rewriter, same_bytes);
     wrap_layouts(module);
     branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));
@@ -100,74 +102,104 @@ fn decompose<'c>(rewriter: &'c Rewriter, same_bytes: &mut SameBytes<'c>) -> Resu
     Ok(())
 }
 
-/// Rewrites each operation on tensors into one that bufferizes with layouts. The first rule that applies is the one:
+/// Operations on tensors, rewritten into ones that bufferize with layouts. The first rule that applies is the one:
 /// operations without elements, and those that keep all bytes, have none of the later needs.
-fn rewrite<'c>(rewriter: &'c Rewriter, same_bytes: &mut SameBytes<'c>) {
-    let module = rewriter.root();
-    let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
-    for op in ir::all_operations(module) {
-        if gone.contains(&ir::op_key(op)) {
-            continue;
+struct TensorRewriter<'a, 'c> {
+    rewriter: &'c Rewriter,
+    same_bytes: &'a mut SameBytes<'c>,
+    /// Operations that an earlier one has taken along.
+    gone: HashSet<usize>,
+    /// Known results of [`is_read_in_place`].
+    read: HashMap<usize, bool>,
+    /// Known results of [`may_share_part_of_buffer`].
+    views: HashMap<usize, bool>,
+}
+
+impl<'c> TensorRewriter<'_, 'c> {
+    fn rewrite(&mut self, op: Op<'c>) {
+        if self.gone.contains(&ir::op_key(op)) {
+            return;
         }
         let mut op = op;
         if ir::name(op) == "tensor.pad" && adds_nothing(op) {
-            gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
-            op = as_cast(rewriter, op);
+            self.gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+            op = as_cast(self.rewriter, op);
         }
+        if !self.keep_bytes(op) {
+            self.copy_or_compute(op);
+        }
+    }
+
+    /// Rewrites an operation whose result has the bytes of its operand, or none. Returns whether it is one.
+    fn keep_bytes(&mut self, op: Op<'c>) -> bool {
         match ir::name(op) {
-            "layout.convert" if starts_async_copy(op, &mut views) => start(rewriter, op),
-            "layout.await" => {
-                replace(rewriter, op, ir::operands(op)[0]);
-            }
-            "layout.convert" if is_tensor(ir::result(op, 0)) && destinations::convert(rewriter, op) => {}
+            "layout.convert" if starts_async_copy(op, &mut self.views) => start(self.rewriter, op),
+            "layout.await" => replace(self.rewriter, op, ir::operands(op)[0]),
+            "layout.convert" if is_tensor(ir::result(op, 0)) && destinations::convert(self.rewriter, op) => {}
             name if is(name, SLICE_OR_RESHAPE) && is_identity(op) => {
-                replace(rewriter, op, ir::operands(op)[0]);
+                replace(self.rewriter, op, ir::operands(op)[0]);
             }
             // Upstream's operations on buffers refuse an offset at the end of a dimension, and a size that was unknown
             // and is 0.
             name if is(name, SLICE_OR_RESHAPE) && is_without_elements(op) => {
                 let b = Builder::before(op);
                 let sizes = run_time_sizes(b, op, ir::operands(op)[0]);
-                replace(rewriter, op, b.value("tensor.empty", &sizes, ir::result(op, 0).r#type(), &[]));
+                replace(self.rewriter, op, b.value("tensor.empty", &sizes, ir::result(op, 0).r#type(), &[]));
             }
-            "tensor.bitcast" if join_producer(rewriter, op) => {}
-            // A slice or reshape that is only read stays a view.
-            name if (!is(name, SLICE_OR_RESHAPE)
-                || needs_row_major(op, &mut views)
-                || changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read)
-                || leaves_block(op))
-                && same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut views)).is_some() =>
-            {
-                for view in same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut views)).unwrap_or_default()
-                {
-                    gone.insert(ir::op_key(view));
-                    same_bytes.alias_bytes(rewriter, view);
-                }
-                same_bytes.alias_bytes(rewriter, op);
-            }
+            "tensor.bitcast" if join_producer(self.rewriter, op) => {}
+            _ if self.alias_views(op) => {}
             // It keeps the bytes of a part of a buffer, which is copied first.
             "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) => {
                 let source = ir::operands(op)[0];
                 ir::edit(op).set_operand(0, copied(Builder::before(op), source, source.r#type()));
-                same_bytes.alias_bytes(rewriter, op);
+                self.same_bytes.alias_bytes(self.rewriter, op);
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Gives an operation the buffer of its operand, behind views that keep all bytes. A slice or reshape that is only
+    /// read stays a view.
+    fn alias_views(&mut self, op: Op<'c>) -> bool {
+        let is_view = is(ir::name(op), SLICE_OR_RESHAPE)
+            && !needs_row_major(op, &mut self.views)
+            && (!changes_layout(op) || is_read_in_place(ir::result(op, 0), &mut self.read))
+            && !leaves_block(op);
+        if is_view {
+            return false;
+        }
+        let views = self.same_bytes.views_before(op, |v| may_share_part_of_buffer(v, &mut self.views));
+        let Some(views) = views else { return false };
+        for view in views {
+            self.gone.insert(ir::op_key(view));
+            self.same_bytes.alias_bytes(self.rewriter, view);
+        }
+        self.same_bytes.alias_bytes(self.rewriter, op);
+        true
+    }
+
+    /// Rewrites an operation that copies its operand or computes.
+    fn copy_or_compute(&mut self, op: Op<'c>) {
+        let (rewriter, views) = (self.rewriter, &mut self.views);
+        match ir::name(op) {
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
                 replace(rewriter, op, copy);
             }
             "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice"
                 if name_dimensions(rewriter, op, copied) => {}
-            "tensor.concat" if ir::operands(op).into_iter().any(has_no_elements) || reaches_layouts(op, &mut views) => {
+            "tensor.concat" if ir::operands(op).into_iter().any(has_no_elements) || reaches_layouts(op, views) => {
                 concatenate(rewriter, op);
             }
-            "tensor.pad" if has_no_elements(ir::operands(op)[0]) || reaches_layouts(op, &mut views) => {
-                gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+            "tensor.pad" if has_no_elements(ir::operands(op)[0]) || reaches_layouts(op, views) => {
+                self.gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
             "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
-            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" if needs_row_major(op, &mut views) => {
+            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" if needs_row_major(op, views) => {
                 in_row_major(op);
             }
             "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => materialize(rewriter, op),
@@ -175,7 +207,7 @@ fn rewrite<'c>(rewriter: &'c Rewriter, same_bytes: &mut SameBytes<'c>) {
             "bufferization.to_tensor" | "bufferization.to_buffer" => convert_buffer(op),
             name if is(name, SLICE_OR_RESHAPE)
                 && changes_layout(op)
-                && !is_read_in_place(ir::result(op, 0), &mut read) =>
+                && !is_read_in_place(ir::result(op, 0), &mut self.read) =>
             {
                 copy_result(op, ir::result(op, 0).r#type());
             }
