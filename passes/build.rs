@@ -106,34 +106,53 @@ fn options_type(pass: &Pass) -> String {
 fn enum_of(passes: &Passes) -> String {
     let mut all: Vec<&Pass> = passes.passes.iter().filter(|pass| !has_text(pass)).collect();
     all.sort_by_key(|pass| &pass.argument);
-    let [mut variants, mut names, mut named, mut read, mut options, mut stages] = [const { String::new() }; 6];
-    for pass in all {
+    let mut tables = PassTables::default();
+    all.into_iter().for_each(|pass| tables.add(pass));
+    tables.text()
+}
+
+/// The variants of the enum of the passes, and the arms of each `match` over them.
+#[derive(Default)]
+struct PassTables {
+    variants: String,
+    names: String,
+    named: String,
+    read: String,
+    options: String,
+    stages: String,
+}
+
+impl PassTables {
+    fn add(&mut self, pass: &Pass) {
         let variant = camel(own_name(&pass.argument));
         let module = format!("crate::{}::{}", pass.folder, own_name(&pass.argument).replace('-', "_"));
         let about = format!("{}: [`{module}`].", pass.summary);
-        line(&mut variants, format!("    #[doc = {about:?}]"));
-        line(&mut names, format!("    {:?},", pass.argument));
+        line(&mut self.variants, format!("    #[doc = {about:?}]"));
+        line(&mut self.names, format!("    {:?},", pass.argument));
         let fields = if pass.options.is_empty() { "" } else { " { .. }" };
-        line(&mut named, format!("            Pass::{variant}{fields} => {:?},", pass.argument));
+        line(&mut self.named, format!("            Pass::{variant}{fields} => {:?},", pass.argument));
         let (pattern, field) = if pass.options.is_empty() { ("", "options: ()") } else { (" { options }", "options") };
         let stage = format!("StageInput {{ rewriter, {field}, number }}");
-        line(&mut stages, format!("            Pass::{variant}{pattern} => {module}::run({stage}),"));
+        line(&mut self.stages, format!("            Pass::{variant}{pattern} => {module}::run({stage}),"));
         if pass.options.is_empty() {
-            line(&mut variants, format!("    {variant},"));
-            line(&mut read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));
+            line(&mut self.variants, format!("    {variant},"));
+            line(&mut self.read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));
         } else {
             let own = options_type(pass);
             line(
-                &mut variants,
+                &mut self.variants,
                 format!("    {variant} {{\n        /// Its options.\n        options: {own},\n    }},"),
             );
             let value = format!("text.parse().map(|options| Pass::{variant} {{ options }})");
-            line(&mut read, format!("            {:?} => {value},", pass.argument));
-            line(&mut options, format!("            Pass::{variant} {{ options }} => Some(options),"));
+            line(&mut self.read, format!("            {:?} => {value},", pass.argument));
+            line(&mut self.options, format!("            Pass::{variant} {{ options }} => Some(options),"));
         }
     }
-    format!(
-        "/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{{form=physical}}`; with
+
+    fn text(&self) -> String {
+        let PassTables { variants, names, named, read, options, stages } = self;
+        format!(
+            "/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{{form=physical}}`; with
 /// `{{:#}}` with all options, as MLIR prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {{
@@ -174,7 +193,8 @@ impl Pass {{
     }}
 }}
 "
-    )
+        )
+    }
 }
 
 fn line(text: &mut String, line: String) {
