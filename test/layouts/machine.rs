@@ -1,5 +1,6 @@
 //! Machines: their text, and the layouts that fit.
 
+use crate::lines;
 use tensor_layout::places::Placement;
 use tensor_layout::places::{Fit, Machine, READY, Topology};
 
@@ -32,158 +33,10 @@ fn links_say_what_they_join() {
 
 #[test]
 fn errors_say_what_would_be_right_and_where() {
-    for (text, at, message) in [
-        ("", 0, "expected `axes: (`, or the name of a machine, found the end of the text"),
-        ("mn_cor", 0, "unknown machine `mn_cor`; did you mean `mn_core`?"),
-        (
-            "tree",
-            0,
-            "unknown machine `tree`; expected mn_core, mn_core_2, tpu_like, tpu_v5e, tpu_v5e_256, cpu, or `axes: (`",
-        ),
-        ("mn_core, word: 3", 7, "expected the end of the text after a machine's name, found `,`"),
-        ("axes: (0_PE)", 7, "an extent must be at least 1, found 0"),
-        ("axes: (2_PE, 4x0_L)", 15, "an extent must be at least 1, found 0"),
-        ("axes: (2_PE, 4_PE)", 15, "an axis must have a name of its own, found a second `PE`"),
-        ("axes: (2_B)", 9, "the name of an axis must not be `B`, which says what is broadcast"),
-        ("axes: (2_Addr)", 9, "the name of an axis must not be `Addr`, which is the local address"),
-        ("axes: (2_W)", 9, "`W` is the element inside a word: every machine has it"),
-        ("axes: (2_Time)", 9, "`Time` is time itself: every machine has it"),
-        ("axes: (2_P_E)", 9, "the name of an axis must be a letter and then letters and digits, found `P_E`"),
-        ("axes: (2_PE,)", 12, "expected an axis, such as `8_L1B` or `4x2_L2B`, found `)`"),
-        ("axes: (2 PE)", 9, "expected `x` and the size of a group, or `_` and the name of the axis, found `PE`"),
-        ("axes: (2_PE 3_L)", 12, "expected `,` or `)` to close the axes, found `3_L`"),
-        ("axes: (4294967296_A, 4294967296_C)", 21, "with `C` the number of places does not fit in 64 bits"),
-        ("axes: (4294967296x4294967296_A)", 18, "with this the extent does not fit in 64 bits"),
-        ("axes: (9223372036854775808_A)", 7, "`9223372036854775808` does not fit in 64 bits"),
-        ("axes: ()", 8, "expected `,` and then the memories: `, memories: (`, found the end of the text"),
-        ("axes: (2_PE), memories: (LM: 1 at L1B with 3 bytes)", 34, "unknown axis `L1B`; the machine has 2 PE"),
-        ("axes: (), memories: (LM: 1 at PE with 3 bytes)", 30, "unknown axis `PE`; the machine has no axes"),
-        ("axes: (2_CORE), memories: (LM: 1 at Core with 3 bytes)", 36, "unknown axis `Core`; did you mean `CORE`?"),
-        (
-            "axes: (), memories: (LM: 128 with 3 bytes)",
-            25,
-            "the number of a memory space must be in 0 to 127, found 128",
-        ),
-        (
-            "axes: (), memories: (a: 1 with 3 bytes, a: 2 with 3 bytes)",
-            40,
-            "a memory must have a name of its own, found a second `a`",
-        ),
-        (
-            "axes: (), memories: (a: 1, b: 2)",
-            25,
-            "expected `at` and an axis, or `with` and the bytes of one memory, found `,`",
-        ),
-        ("axes: (), memories: (a: 1 with 3)", 32, "expected `bytes`, found `)`"),
-        (
-            "axes: (), memories: ()",
-            22,
-            "expected `,` and then the bits of a word: `, word: 64`, found the end of the text",
-        ),
-        ("axes: (), memories: (), word: 0", 30, "a word must have at least 1 bit, found 0"),
-        (
-            "axes: (), memories: (), word: 64,",
-            33,
-            "expected `unit:`, `registers:`, `layouts:`, `links:`, `work:` or `costs:`, found the end of the text",
-        ),
-        (
-            "axes: (), memories: (m: 0 with 1 bytes reading 0), word: 1",
-            47,
-            "the bytes of reading in a unit of cost must be more than 0, found 0",
-        ),
-        (
-            "axes: (), memories: (m: 0 with 1 bytes writing -), word: 1",
-            47,
-            "expected the bytes of writing in a unit of cost, such as `491.5`, found `-`",
-        ),
-        ("axes: (), memories: (), word: 1, units: s", 33, "unknown part of a machine `units`; did you mean `unit`?"),
-        (
-            "axes: (), memories: (), word: 1, unit: s, unit: s",
-            42,
-            "a part of a machine must appear once, found a second `unit`",
-        ),
-        (
-            "axes: (), memories: (), word: 1, registers: 1x1, unit: s",
-            49,
-            "`unit` must come before `registers`, found it after",
-        ),
-        ("axes: (), memories: (), word: 1, registers: 0x1", 44, "the rows of a register must be at least 1, found 0"),
-        (
-            "axes: (), memories: (), word: 1, layouts: tiles",
-            42,
-            "`tiles` are made of registers: `registers: 8x128` must come before",
-        ),
-        (
-            "axes: (), memories: (), word: 1, registers: 1x1, layouts: tile",
-            58,
-            "unknown rule of default layouts `tile`; did you mean `tiles`?",
-        ),
-        ("axes: (2_PE), memories: (), word: 1, unit: s, links: (EP: 1)", 54, "unknown axis `EP`; the machine has PE"),
-        (
-            "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 0)",
-            58,
-            "the bytes of the link in a unit of cost must be more than 0, found 0",
-        ),
-        (
-            "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 1 ring)",
-            60,
-            "expected `,` or `)` to close the links, found `ring`",
-        ),
-        (
-            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 1 torus)",
-            59,
-            "expected `,` or `)` to close the work, found `torus`",
-        ),
-        (
-            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 0)",
-            57,
-            "the additions and multiplications in a unit of cost must be more than 0, found 0",
-        ),
-        (
-            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 1, PE: 2)",
-            60,
-            "a rate of work must appear once, found a second `PE`",
-        ),
-        ("axes: (2_PE), memories: (), word: 1, work: (PE: 1)", 43, "work need a unit: `unit: cycle` must come before"),
-        (
-            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 1), links: (PE: 1)",
-            61,
-            "`links` must come before `work`, found it after",
-        ),
-        (
-            "axes: (), memories: (), word: 1, costs: (kernel: 1)",
-            40,
-            "costs need a unit: `unit: cycle` must come before",
-        ),
-        (
-            "axes: (), memories: (), word: 1, unit: s, costs: (kernal: 1)",
-            50,
-            "unknown cost `kernal`; did you mean `kernel`?",
-        ),
-        (
-            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 1, pass: 1)",
-            59,
-            "a cost must appear once, found a second `pass`",
-        ),
-        (
-            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 1.)",
-            58,
-            "a number must have 1 to 6 decimals after its point, found 0",
-        ),
-        (
-            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 1.1234567)",
-            58,
-            "a number must have 1 to 6 decimals after its point, found 7",
-        ),
-        (
-            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 9223372036854.775808)",
-            56,
-            "`9223372036854.775808` does not fit in 64 bits as millionths",
-        ),
-    ] {
+    lines::check("machine/errors.txt", "! ", |text, _| {
         let error = Machine::parse(text).expect_err(text);
-        assert_eq!((error.at, &*error.message), (Some(at), message), "{text}");
-    }
+        format!("{} {}", error.at.unwrap(), error.message)
+    });
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod sample;
 mod cases;
 mod chains;
 mod laws;
+mod lines;
 mod machine;
 mod notations;
 mod offsets;

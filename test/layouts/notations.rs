@@ -5,6 +5,7 @@ mod slow;
 
 use self::slow::{bases, element, indices, offsets};
 use crate::choices::{self, Choices};
+use crate::lines;
 use crate::mangled;
 use crate::sample::Sample;
 use std::cell::{Cell, RefCell};
@@ -24,105 +25,10 @@ fn converted(text: &str, notation: Notation) -> Result<String, String> {
 
 #[test]
 fn examples() {
-    use Notation::*;
-    for (text, notation, expected) in [
-        ("f32[16,256]{1,0:T(8,128)}", Cute, "((8,2),(128,2)):((128,2048),(1,1024))"),
-        ("f32[16,256]{1,0:T(8,128)}", TensorLayout, "((2:2048, 8:128), (2:1024, 128:1))"),
-        ("((2,4),3):((1,6),2)", TensorLayout, "((4:6, 2:1), (3:2))"),
-        ("((_2,_4),_3):((_1,_6),_2)", Cute, "((2,4),3):((1,6),2)"),
-        ("((2,(2,2))):((1,(4,2)))", Cute, "((2,2,2)):((1,4,2))"),
-        ("(8,4):(4,1)", Numpy, "shape=(8, 4), strides=(16, 4), itemsize=4"),
-        ("8:1", Numpy, "shape=(8,), strides=(4,), itemsize=4"),
-        ("bf16[8,4] (8,4):(4,1)", Numpy, "shape=(8, 4), strides=(8, 2), itemsize=2"),
-        ("shape=(2, 3), strides=None, itemsize=8", Cute, "(2,3):(3,1)"),
-        (
-            "bf16[384,256]{1,0:T(8,128)(2,1)S(1)}",
-            Mosaic,
-            "memref<384x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
-        ),
-        ("memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>>", Tiled, "f32[272,256]{1,0:T(8,128)}"),
-        ("memref<16x0xf32, #tpu.tiled<(8,128),[1,1]>>", Mosaic, "memref<16x0xf32, #tpu.tiled<,[1,1]>>"),
-        // One dimension does not fill the tile: the result is the smallest tiling that holds it.
-        (
-            "memref<3x483xf32, #tpu.tiled<(8,128)(4,1),[4,1]>>",
-            Mosaic,
-            "memref<3x483xf32, #tpu.tiled<(4,128)(4,1),[1,2]>>",
-        ),
-        (
-            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,2]>>",
-            Mosaic,
-            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,2]>>",
-        ),
-        (
-            "memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>",
-            Tiled,
-            "f32[272,256]{1,0:T(8,128)S(1)}",
-        ),
-        ("memref<8x8xf32, strided<[8, 1]>>", Tiled, "f32[8,8]{1,0}"),
-        ("memref<8x8xf32, strided<[8, 1]>, 5>", Tiled, "f32[8,8]{1,0:S(5)}"),
-        ("f32[16,256] Layout(major_to_minor=(1, 0), tiling=((8, 128),))", Tiled, "f32[16,256]{0,1:T(8,128)}"),
-        ("f32[16,256] Layout((0, 1), None, sub_byte_element_size_in_bits=0)", Jax, "Layout(major_to_minor=(0, 1))"),
-        ("s4[64]{0:T(64)E(4)}", Jax, "Layout(major_to_minor=(0,), tiling=((64,),), sub_byte_element_size_in_bits=4)"),
-        (
-            "f32[5,300]{1,0:T(8,128)}",
-            AffineMap,
-            "memref<5x300xf32, affine_map<(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)>>",
-        ),
-        ("memref<16x4xi8, affine_map<(i, j) -> (i floordiv 8, j, i mod 8)>>", Tiled, "s8[16,4]{1,0:T(8,1)}"),
-        (
-            "f32[3,5]{1,0:T(2,2)}",
-            Pack,
-            "linalg.pack %source padding_value(%pad : f32) outer_dims_perm = [0, 1] inner_dims_pos = [0, 1] inner_tiles = [2, 2] \
-             into %packed : tensor<3x5xf32> -> tensor<2x3x2x2xf32>",
-        ),
-        (
-            "linalg.pack %a inner_dims_pos = [1, 0] inner_tiles = [4, 8] into %b : tensor<16x8xf32> -> tensor<2x2x4x8xf32>",
-            TensorLayout,
-            "((2:64, 8:1), (8:8))",
-        ),
-        (
-            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0]], warp = [[0, 0]], block = []}>",
-            TensorLayout,
-            "((4_lane), (2:1); B@[2_warp:1])",
-        ),
-        (
-            "tensor<16x32xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>>",
-            Triton,
-            "tensor<16x32xf16, #ttg.linear<{register = [[0, 1], [0, 2], [0, 16], [8, 0]], \
-                     lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>>",
-        ),
-        // A tensor smaller than the layout: the topmost threads hold copies.
-        (
-            "tensor<4x8xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>>",
-            Triton,
-            "tensor<4x8xf16, #ttg.linear<{register = [[0, 1], [0, 2]], \
-                     lane = [[0, 4], [0, 0], [1, 0], [2, 0], [0, 0]], warp = [[0, 0]], block = []}>>",
-        ),
-        (
-            "tensor<32x4xf32, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 1], warpsPerCTA = [1, 1], order = [1, 0], \
-          CTAsPerCGA = [4, 1], CTASplitNum = [2, 1], CTAOrder = [1, 0]}>>",
-            Triton,
-            "tensor<32x4xf32, #ttg.linear<{register = [[0, 1], [0, 2], [8, 0]], lane = [[1, 0], [2, 0], [4, 0]], \
-                     warp = [], block = [[16, 0], [0, 0]]}>>",
-        ),
-        (
-            "Sw<2,0,3> o 0 o (8,8):(8,1)",
-            Triton,
-            "!ttg.memdesc<8x8xf32, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 1], [2, 2], [4, 0]]}, \
-             alignment = 16>, #ttg.shared_memory>",
-        ),
-        // If the flipped bits are 0, the swizzle adds. If the flipping bits are 0, it does nothing.
-        ("Sw<3,0,4> o (8):(16)", Cute, "8:17"),
-        ("Sw<3,4,3> o 0 o (8,8):(8,1)", Cute, "(8,8):(8,1)"),
-        (
-            "memref<4x4xf32, strided<[4, 1], offset: 3>>",
-            AffineMap,
-            "memref<4x4xf32, affine_map<(d0, d1) -> (d0 * 4 + d1 + 3)>>",
-        ),
-        ("(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 4]", Tiled, "f32[4,5]{0,1}"),
-    ] {
-        assert_eq!(converted(text, notation).as_deref(), Ok(expected), "{text}");
-    }
+    lines::check("notations/examples.txt", "> ", |text, expected| {
+        let (notation, _) = expected.split_once(' ').unwrap();
+        format!("{notation} {}", converted(text, notation.parse().unwrap()).unwrap())
+    });
 }
 
 #[test]
@@ -192,130 +98,10 @@ fn what_cannot_be_said_says_why() {
 
 #[test]
 fn errors_are_where_they_are() {
-    for (text, at, message) in [
-        ("(8,4):(1,0)", 9, "a stride must be at least 1, found 0: 4 elements share a place"),
-        ("(8,4):(4,-1)", 9, "a stride must be at least 1, found -1"),
-        ("(8,0):(1,8)", 3, "a size must be at least 1, found 0"),
-        ("((2,4),3):((1,6))", 10, "the strides must be nested as the sizes are, a tuple of 2, found 1"),
-        ("((2,4),3):(1,2)", 11, "the strides must be nested as the sizes are, a tuple of 2, found a number"),
-        ("(8,4):(1,4)", 6, "the elements [0, 1] and [4, 0] share a place: their coordinates along Addr are the same"),
-        ("Sw<3,0,2> o (8):(1)", 8, "a swizzle of 3 bits must shift by at least as many, found 2"),
-        ("(8,4)(1,8)", 5, "expected `/` after the sizes, found `(`"),
-        ("f32[4,8] (8,4):(4,1)", 9, "the layout is of a tensor of sizes [8, 4], found a shape of sizes [4, 8]"),
-        ("f32[8,4]{1,0} (8,4):(4,1)", 14, "a shape before a layout must have none itself"),
-        (
-            "shape=(2, 3), strides=(12, 3), itemsize=4",
-            27,
-            "a stride must be a multiple of the 4 bytes of an element, found 3",
-        ),
-        (
-            "shape=(2, 3), strides=(-12, 4), itemsize=4",
-            23,
-            "a stride must be at least 0, found -12; no layout counts backwards",
-        ),
-        (
-            "shape=(2, 3), strides=(0, 4), itemsize=4",
-            23,
-            "a stride must be at least 1 where the size is more than 1, found 0",
-        ),
-        ("shape=(2, 3), strides=(4,), itemsize=4", 22, "the strides must be one for each of the 2 dimensions, found 1"),
-        ("shape=(2, 3), strides=(12, 4)", 0, "`itemsize`, the bytes of an element, is missing"),
-        ("f64[2] shape=(2,), strides=(4,), itemsize=4", 42, "`itemsize` must be 8, the bytes of f64, found 4"),
-        ("Layout(major_to_minor=(0, 1))", 0, "this layout says no sizes; expected a shape before it"),
-        ("f32[2,3] Layout(major_to_minor=(0, 2))", 35, "`major_to_minor` must be dimensions, 0 to 1, found 2"),
-        ("f32[2,3] Layout(major_to_minor=(0,))", 31, "`major_to_minor` must have all 2 dimensions, found 1"),
-        ("f32[2,3] Layout(major_to_minor=(0,1), tiling=((0,),))", 47, "a tile size must be at least 1, found 0"),
-        ("f32[2,3] Layout(order=(0,1))", 16, "expected `major_to_minor=`, `tiling=` or `)`, found `order`"),
-        ("affine_map<(d0) -> (d0)>", 0, "this layout says no sizes"),
-        ("memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>", 25, "the map must have no symbols"),
-        (
-            "memref<4xf32, affine_map<(d0, d1) -> (d0)>>",
-            25,
-            "the map must have a dimension for each of the 1 of the type, found 2",
-        ),
-        ("memref<4xf32, affine_map<(d0) -> (d0 mod 2)>>", 14, "the elements [0] and [2] share the place 0"),
-        ("memref<4xf32, affine_map<(d0) -> (1 - d0)>>", 14, "an offset must be at least 0, found -1 of element [2]"),
-        ("memref<4xf33>", 9, "expected a size or an element type such as f32, found `f33`"),
-        ("memref<?x4xf32>", 7, "the sizes must be known, found `?`"),
-        ("memref<4x8xf32, strided<[8, 0]>>", 28, "a stride must be at least 1 where the size is more than 1, found 0"),
-        ("memref<4x8xf32, #tpu.tiled<(8,128)(3,1),[1,1]>>", 35, "a later tile must divide the one before, 8, found 3"),
-        (
-            "memref<16x8xf32, #tpu.tiled<(8,128),[0,1]>>",
-            37,
-            "a stride must be at least 1, found 0: 2 tiles share a place",
-        ),
-        (
-            "memref<8xf32, #tpu.tiled<(8,128),[1]>>",
-            14,
-            "a tile must have at most the 1 dimensions of the memref, found 2",
-        ),
-        (
-            "memref<8x8xf32, #tpu.tiled<(8,128),[1]>>",
-            35,
-            "the strides must be one for each of the 2 dimensions, found 1",
-        ),
-        (
-            "memref<8xf32, #tpu.tiled<,[1]>, #tpu.memory_space<smem>>",
-            50,
-            "expected a memory space with a number in XLA",
-        ),
-        (
-            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [3, 0]], warp = [], block = []}>",
-            50,
-            "a basis of registers and threads must be one bit of one dimension, found several",
-        ),
-        (
-            "#ttg.linear<{register = [[0, 0]], lane = [[1, 0]], warp = [], block = []}>",
-            25,
-            "a basis of `register` must not be 0",
-        ),
-        (
-            "#ttg.linear<{register = [[1, 0]], lane = [[1, 0]], warp = [], block = []}>",
-            0,
-            "the bases that are not 0 must be independent, and 1 of them, as the elements have bits",
-        ),
-        ("#ttg.linear<{register = [], lane = [[1]], warp = []}>", 51, "expected `block = ` and bases, found `}`"),
-        (
-            "tensor<8xf32, #ttg.linear<{register = [[1]], lane = [], warp = [], block = []}>>",
-            14,
-            "the layout is of a tensor of sizes [2], found a tensor of sizes [8]",
-        ),
-        (
-            "#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [8], warpsPerCTA = [1], order = [0]}>",
-            31,
-            "`sizePerThread` must be powers of two, found 3",
-        ),
-        (
-            "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [8], warpsPerCTA = [1], order = [1]}>",
-            85,
-            "`order` must be dimensions, 0 to 0, found 1",
-        ),
-        (
-            "tensor<12xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [8], warpsPerCTA = [1], order = [0]}>>",
-            15,
-            "the sizes of a tensor with this layout must be powers of two, found 12",
-        ),
-        ("#ttg.nvmma_shared<{}>", 0, "expected `#ttg.linear`, `#ttg.blocked` or `#ttg.shared_linear`"),
-        (
-            "linalg.pack %a inner_dims_pos = [0, 0] inner_tiles = [2, 2] into %b : tensor<4x4xf32> -> tensor<2x4x2x2xf32>",
-            36,
-            "the dimensions of the tiles must name a dimension once, found 0 twice",
-        ),
-        (
-            "linalg.pack %a inner_dims_pos = [0] inner_tiles = [2] into %b : tensor<4x4xf32> -> tensor<2x4x4xf32>",
-            83,
-            "the packed tensor must have the sizes [2, 4, 2] of f32, found [2, 4, 4] of f32",
-        ),
-        ("(d0) -> (d0), domain: d0 in [1, 3]", 0, "a map that is a layout must have dimensions from 0 on"),
-    ] {
+    lines::check("notations/errors.txt", "! ", |text, _| {
         let error = read(text).map(|_| ()).expect_err(text);
-        assert_eq!(
-            (error.at, error.message.starts_with(message)),
-            (Some(at), true),
-            "{text}: {error} at {:?}",
-            error.at
-        );
-    }
+        format!("{} {}", error.at.unwrap(), error.message)
+    });
 }
 
 /// Sizes of 1 to 3 dimensions; powers of two if `two`.

@@ -1,6 +1,7 @@
 //! Shardings as layouts: each element against the definition, over random meshes, shapes and layouts; refused texts
 //! with their positions.
 
+use crate::lines;
 use crate::sample::Sample;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType::F32;
@@ -276,64 +277,14 @@ fn meshes_are_compared_by_their_devices() {
 
 #[test]
 fn what_is_wrong_has_its_place() {
-    for (text, at, message) in [
-        (
-            "f32[8,6] sharding={devices=[2,2,2]<=[8]}",
-            27,
-            "`devices` must have a size for each of 2 dimensions, found 3",
-        ),
-        ("f32[8,6] sharding={devices=[2,2]<=[8]}", 27, "must have as many devices as the sizes after `<=`, 8, found 4"),
-        (
-            "f32[8,6] sharding={devices=[2,2]0,2,3,1}",
-            18,
-            "a layout cannot say devices in no order of equal steps from device 0 on",
-        ),
-        (
-            "f32[8,6] sharding={devices=[2,1]1,0}",
-            18,
-            "a layout cannot say devices in no order of equal steps from device 0 on",
-        ),
-        (
-            "f32[8,6] sharding={maximal device=3}",
-            18,
-            "a layout cannot say that all is on another device than 0: layouts have no offset",
-        ),
-        ("f32[8,6] sharding={manual}", 18, "a layout cannot say which array each device has (`manual`)"),
-        (
-            "f32[] sharding={devices=[2]<=[2] last_tile_dim_replicate}",
-            15,
-            "a layout cannot say on which devices a scalar is",
-        ),
-        (
-            r#"f32[8,6] #sdy.sharding<@mesh, [{"x"}, {}]>"#,
-            23,
-            "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`",
-        ),
-        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"z"}, {}]>"#, 40, "unknown axis `z` of the mesh"),
-        (
-            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}, {"x"}]>"#,
-            47,
-            "a part of an axis must be there once, found one of `x` again",
-        ),
-        (
-            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}]>"#,
-            38,
-            "there must be axes in braces for each of 2 dimensions, found 1",
-        ),
-        (
-            r#"f32[8,6] #sdy.sharding<mesh<["x"=8]>, [{"x":(3)2}, {}]>"#,
-            44,
-            "must be a part of axis `x`, of size 8, found (3)2",
-        ),
-        (
-            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{}, {}], unreduced={"x"}>"#,
-            48,
-            "a layout cannot say sums that are still to be added up (`unreduced`)",
-        ),
-    ] {
+    lines::check("shardings/errors.txt", "! ", |text, _| {
         let error = read(text).unwrap_err();
-        assert_eq!((error.message.as_str(), error.at), (message, Some(at)), "{text}");
-    }
+        format!("{} {}", error.at.unwrap(), error.message)
+    });
+}
+
+#[test]
+fn what_no_sharding_can_say() {
     for (text, notation, message) in [
         (
             "((3:8, 4_Device), (8:1))",

@@ -116,7 +116,32 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
     let name = format!("{} to {} on {}", from.layout(), to.layout(), machine.map_or("-".into(), Machine::to_string));
     let plan = plan(from, to, machine, bits).unwrap_or_else(|error| panic!("{name}: {error}"));
     let board = Board::new(from, to, &plan.axes, machine, bits);
+    let moved = moved(&name, &plan, &board);
+    let (mut nearest, mut pairs) = (true, Vec::new());
+    for index in indices(from.sizes()) {
+        for destination in board.places_of(TO, to, &index, None) {
+            let source = moved.get(&destination).unwrap_or_else(|| panic!("{name}: {destination:?} is not filled"));
+            assert_eq!(
+                board.held(from, source),
+                Held::Element(index.clone()),
+                "{name}: {destination:?} from {source:?}"
+            );
+            let best = board.places_of(FROM, from, &index, Some(&destination));
+            let best = best.iter().map(|source| board.crossed(source, &destination)).max();
+            nearest &= best == Some(board.crossed(source, &destination));
+            pairs.push((source.clone(), destination));
+        }
+    }
+    assert_eq!((moved.len(), plan.elements), (pairs.len(), pairs.len() as i64), "{name}: elements and copies");
+    let words = [from, to].map(|side| side.axes().iter().any(|axis| axis == "W"));
+    let execution = Execution { name: &name, plan: &plan, board: &board, pairs };
+    execution.check_places(words, machine.map(|m| m.word_bits / bits));
+    execution.check_levels(bits);
+    (plan, nearest)
+}
 
+/// The source of each destination of a plan.
+fn moved(name: &str, plan: &RelayoutPlan, board: &Board) -> HashMap<Vec<i64>, Vec<i64>> {
     let mut moved: HashMap<Vec<i64>, Vec<i64>> = HashMap::new();
     for block in &plan.blocks {
         let mut elements = 0;
@@ -135,65 +160,63 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
         }
         assert_eq!(block.elements(), elements, "{name}");
     }
-    let mut wanted = 0;
-    let mut nearest = true;
-    let mut pairs = Vec::new();
-    for index in indices(from.sizes()) {
-        for destination in board.places_of(TO, to, &index, None) {
-            wanted += 1;
-            let source = moved.get(&destination).unwrap_or_else(|| panic!("{name}: {destination:?} is not filled"));
-            assert_eq!(
-                board.held(from, source),
-                Held::Element(index.clone()),
-                "{name}: {destination:?} from {source:?}"
-            );
-            let best = board.places_of(FROM, from, &index, Some(&destination));
-            let best = best.iter().map(|source| board.crossed(source, &destination)).max();
-            nearest &= best == Some(board.crossed(source, &destination));
-            pairs.push((source.clone(), destination));
-        }
-    }
-    assert_eq!((moved.len(), plan.elements), (wanted, wanted as i64), "{name}: elements and copies");
+    moved
+}
 
-    let same_memory = plan.memories[FROM] == plan.memories[TO];
-    let stay = pairs.iter().filter(|(a, b)| same_memory && board.crossed(a, b) == board.levels.len()).count();
-    assert_eq!(plan.stay, stay as i64, "{name}: elements that stay");
-    let words = [from, to].map(|side| side.axes().iter().any(|axis| axis == "W"));
-    let word = plan.axes.iter().position(|axis| axis == "W");
-    let position = |place: &[i64], words: bool| {
-        let address = place[place.len() - 1];
-        let word = word.map_or(0, |w| place[w]);
-        if words {
-            address * machine.map_or(board.places[plan.axes.len() - 1], |m| m.word_bits / bits) + word
-        } else {
-            address
-        }
-    };
-    let unmoved = pairs.iter().filter(|(a, b)| {
-        let spaces = (0..plan.axes.len()).all(|k| plan.axes[k] == "W" || a[k] == b[k]);
-        same_memory
-            && spaces
-            && if words[0] == words[1] { a == b } else { position(a, words[0]) == position(b, words[1]) }
-    });
-    assert_eq!(plan.unmoved, unmoved.count() as i64, "{name}: elements that do not move");
-    assert_eq!(plan.levels.len(), board.levels.len(), "{name}");
-    for (k, level) in plan.levels.iter().enumerate() {
-        assert_eq!((&level.axis, level.group), (&plan.axes[board.levels[k].0], board.levels[k].1), "{name}");
-        let cross = pairs.iter().filter(|(a, b)| board.crossed(a, b) == k).count();
-        assert_eq!(level.cross, cross as i64, "{name}: across level {k}");
-        for (up, bytes) in [(true, level.up), (false, level.down)] {
-            let mut links: HashMap<Vec<Option<i64>>, i64> = HashMap::new();
-            for (a, b) in pairs.iter().filter(|(a, b)| board.crossed(a, b) <= k) {
-                let (side, place) = if up { (FROM, a) } else { (TO, b) };
-                if board.has[side][board.levels[k].0] {
-                    *links.entry(board.prefix(side, place, k)).or_default() += 1;
-                }
+/// An executed plan: the source and the destination of each element.
+struct Execution<'a> {
+    name: &'a str,
+    plan: &'a RelayoutPlan,
+    board: &'a Board<'a>,
+    pairs: Vec<(Vec<i64>, Vec<i64>)>,
+}
+
+impl Execution<'_> {
+    /// Checks the elements that stay at their places; `words` says whether a side has words. Without a
+    /// machine, a word has as many elements as the last axis has places.
+    fn check_places(&self, words: [bool; 2], in_word: Option<i64>) {
+        let Execution { name, plan, board, pairs } = self;
+        let same_memory = plan.memories[FROM] == plan.memories[TO];
+        let stay = pairs.iter().filter(|(a, b)| same_memory && board.crossed(a, b) == board.levels.len()).count();
+        assert_eq!(plan.stay, stay as i64, "{name}: elements that stay");
+        let word = plan.axes.iter().position(|axis| axis == "W");
+        let position = |place: &[i64], words: bool| {
+            let address = place[place.len() - 1];
+            if !words {
+                return address;
             }
-            let most = (links.into_values().max().unwrap_or(0) * bits + 7) / 8;
-            assert_eq!(bytes, most, "{name}: the busiest place of level {k}, up {up}");
+            address * in_word.unwrap_or_else(|| board.places[plan.axes.len() - 1]) + word.map_or(0, |w| place[w])
+        };
+        let unmoved = pairs.iter().filter(|(a, b)| {
+            let spaces = (0..plan.axes.len()).all(|k| plan.axes[k] == "W" || a[k] == b[k]);
+            same_memory
+                && spaces
+                && if words[0] == words[1] { a == b } else { position(a, words[0]) == position(b, words[1]) }
+        });
+        assert_eq!(plan.unmoved, unmoved.count() as i64, "{name}: elements that do not move");
+    }
+
+    /// Checks the elements across each level, and the bytes of its busiest place.
+    fn check_levels(&self, bits: i64) {
+        let Execution { name, plan, board, pairs } = self;
+        assert_eq!(plan.levels.len(), board.levels.len(), "{name}");
+        for (k, level) in plan.levels.iter().enumerate() {
+            assert_eq!((&level.axis, level.group), (&plan.axes[board.levels[k].0], board.levels[k].1), "{name}");
+            let cross = pairs.iter().filter(|(a, b)| board.crossed(a, b) == k).count();
+            assert_eq!(level.cross, cross as i64, "{name}: across level {k}");
+            for (up, bytes) in [(true, level.up), (false, level.down)] {
+                let mut links: HashMap<Vec<Option<i64>>, i64> = HashMap::new();
+                for (a, b) in pairs.iter().filter(|(a, b)| board.crossed(a, b) <= k) {
+                    let (side, place) = if up { (FROM, a) } else { (TO, b) };
+                    if board.has[side][board.levels[k].0] {
+                        *links.entry(board.prefix(side, place, k)).or_default() += 1;
+                    }
+                }
+                let most = (links.into_values().max().unwrap_or(0) * bits + 7) / 8;
+                assert_eq!(bytes, most, "{name}: the busiest place of level {k}, up {up}");
+            }
         }
     }
-    (plan, nearest)
 }
 
 /// The kind of strides in a random layout.
