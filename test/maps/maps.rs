@@ -112,15 +112,17 @@ fn numbers_at_the_ends_of_64_bits() {
 }
 
 #[test]
-fn more_than_the_reference_does() {
-    // Bounds propagate through sums.
+fn bounds_propagate_through_sums() {
     check(
         "(d0)[s0, s1] -> (d0*6 + s0*3 + s1), domain: d0 in [0, 1999], s0 in [0, 1], s1 in [0, 2], \
          d0*6 + s0*3 + s1 in [0, 598]",
         "(d0)[s0, s1] -> (d0 * 6 + s0 * 3 + s1), domain: d0 in [0, 99], s0 in [0, 1], s1 in [0, 2], \
          d0 * 6 + s0 * 3 + s1 in [0, 598]",
     );
-    // Chinese remainders, in any order.
+}
+
+#[test]
+fn remainders_join_in_any_order() {
     for constraints in ["s0 mod 6 in [3, 3], s0 mod 7 in [5, 5]", "s0 mod 7 in [5, 5], s0 mod 6 in [3, 3]"] {
         check(
             &format!("()[s0] -> (s0), domain: s0 in [0, 99], {constraints}"),
@@ -136,7 +138,10 @@ fn more_than_the_reference_does() {
         "(d0) -> (d0), domain: d0 in [0, 99], d0 * 9 mod 6 in [3, 3]",
         "(d0) -> (d0), domain: d0 in [1, 99], d0 mod 2 in [1, 1]",
     );
-    // Correlated terms.
+}
+
+#[test]
+fn correlated_terms_meet() {
     check(
         "(d0) -> (d0 floordiv 8 + d0 mod 8 - d0 floordiv 8), domain: d0 in [0, 99]",
         "(d0) -> (d0 mod 8), domain: d0 in [0, 99]",
@@ -153,19 +158,31 @@ fn more_than_the_reference_does() {
         "(d0) -> (d0 * 2 - (d0 floordiv 32) * 64), domain: d0 in [0, 99]",
         "(d0) -> ((d0 mod 32) * 2), domain: d0 in [0, 99]",
     );
-    // Negative divisors and negative ends.
+}
+
+#[test]
+fn divisors_and_ends_may_be_negative() {
     check("(d0) -> (d0 floordiv -3), domain: d0 in [0, 2]", "(d0) -> ((-d0) floordiv 3), domain: d0 in [0, 2]");
     check("(d0) -> (d0 mod -4), domain: d0 in [1, 3]", "(d0) -> (d0 - 4), domain: d0 in [1, 3]");
     check("(d0) -> (d0 mod 4 + d0 floordiv 4 * 4), domain: d0 in [-7, 9]", "(d0) -> (d0), domain: d0 in [-7, 9]");
-    // A fact serves every scaled and shifted use.
+}
+
+#[test]
+fn a_fact_serves_every_scaled_and_shifted_use() {
     check(
         "(d0, d1) -> ((2*d0 + 2*d1) floordiv 16, (3*d0 + 3*d1 + 1) mod 32), domain: d0 in [0, 7], d1 in [0, 7], d0 + d1 in [0, 7]",
         "(d0, d1) -> (0, (d0 + d1) * 3 + 1), domain: d0 in [0, 7], d1 in [0, 7], d0 + d1 in [0, 7]",
     );
-    // A range of remainders.
+}
+
+#[test]
+fn a_range_of_remainders_is_an_interval() {
     check("(d0) -> (d0), domain: d0 in [0, 12], d0 mod 8 in [5, 7]", "(d0) -> (d0), domain: d0 in [5, 7]");
     check("(d0) -> (d0), domain: d0 in [0, 20], (d0 + 3) mod 8 in [0, 8]", "(d0) -> (d0), domain: d0 in [0, 20]");
-    // Equalities fix variables.
+}
+
+#[test]
+fn equalities_fix_variables() {
     check(
         "(d0, d1) -> (d0 * 10 + d1), domain: d0 in [0, 99], d1 in [0, 7], d0 * 8 + d1 in [83, 83]",
         "(d0, d1) -> (103), domain: d0 in [10, 10], d1 in [3, 3]",
@@ -174,14 +191,20 @@ fn more_than_the_reference_does() {
         "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 7], s0 in [0, 9], d0 - s0 in [0, 0]",
         "(d0)[s0] -> (d0 * 9), domain: d0 in [0, 7], s0 in [0, 7], d0 - s0 in [0, 0]",
     );
-    // Empty domains, also by several steps.
+}
+
+#[test]
+fn empty_domains_are_found_in_several_steps() {
     check("(d0) -> (d0), domain: d0 in [3, 2]", "KNOWN EMPTY");
     check(
         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [12, 99], d0 - d1 in [10, 20]",
         "KNOWN EMPTY",
     );
     check("() -> (1), domain: 3 in [4, 5]", "KNOWN EMPTY");
-    // Overflowing arithmetic stays unchanged.
+}
+
+#[test]
+fn overflowing_arithmetic_stays_unchanged() {
     check(
         "(d0) -> (d0 * 9223372036854775807 * 3 floordiv 5, d0 mod 1), domain: d0 in [0, 99]",
         "(d0) -> (((d0 * 9223372036854775807) * 3) floordiv 5, 0), domain: d0 in [0, 99]",
