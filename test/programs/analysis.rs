@@ -166,8 +166,10 @@ fn parts_of_tuples() {
     assert!(found.feeds(4, 0).is_none());
 }
 
-#[test]
-fn what_does_not_fit_is_an_error() {
+/// An operation, its operands, its result, and the beginning of the error.
+type Misfit = (Operation, &'static [&'static str], &'static str, &'static str);
+
+fn misfits() -> Vec<Misfit> {
     let dims = |dims: &[usize]| Operation::Broadcast { dims: dims.to_vec() };
     let slice =
         |start, limit, stride| Operation::Slice { starts: vec![start], limits: vec![limit], strides: vec![stride] };
@@ -175,8 +177,8 @@ fn what_does_not_fit_is_an_error() {
         let dim = WindowDim { size, stride, low: 0, high: 0, window_dilation: 1, base_dilation: 1, reversed: false };
         Operation::ReduceWindow { window: vec![dim] }
     };
-    for (operation, operands, result, expected) in [
-        (dims(&[3]), &["f32[2]"][..], "f32[2,3]", "entry 0 of `dims` must be a dimension below the rank 2, found 3"),
+    vec![
+        (dims(&[3]), &["f32[2]"], "f32[2,3]", "entry 0 of `dims` must be a dimension below the rank 2, found 3"),
         (
             dims(&[0, 0]),
             &["f32[2,2]"],
@@ -225,12 +227,20 @@ fn what_does_not_fit_is_an_error() {
             "f32[]",
             "the operation must have one operand, a tuple, found",
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn what_does_not_fit_is_an_error() {
+    for (operation, operands, result, expected) in misfits() {
         let operands: Vec<Shape> = operands.iter().map(|text| shape(text)).collect();
         let error = maps(&operation, &operands.iter().collect::<Vec<_>>(), &[&shape(result)]).unwrap_err();
         assert!(error.message.starts_with(expected), "{operation:?}: {error}");
     }
-    // An unknown map is not an error.
+}
+
+#[test]
+fn an_unknown_map_is_no_error() {
     let other = Operation::Other { reason: "values choose where elements go".to_string() };
     let found = maps(&other, &[&shape("f32[2]")], &[&shape("f32[2]")]).unwrap();
     assert_eq!(found.reads(0, 0).unwrap().to_string(), "UNDEFINED: values choose where elements go");
@@ -322,25 +332,29 @@ fn forty_diamonds() {
     assert_eq!(lines(found.reads(0, 0, 0)), ["(d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 63]"]);
 }
 
+const SQUARE: &str = "f32[4,4]";
+
+fn part(of: usize, index: usize, text: &str) -> Node {
+    node(Operation::GetTupleElement { index }, &[of], shape(text))
+}
+
+/// f(p, q) = (transpose(p), p dynamic-slice(q)) is called twice, its parts crossed.
 #[test]
-fn calls_tuples_loops_and_branches() {
-    // f(p, q) = (transpose(p), p dynamic-slice(q)); called twice, its parts crossed.
-    let part = |of, index, text: &str| node(Operation::GetTupleElement { index }, &[of], shape(text));
-    let square = "f32[4,4]";
+fn calls_and_tuples() {
     let pair = "(f32[4,4], f32[2,4])";
     let f = chain(vec![
-        parameter(0, square),
+        parameter(0, SQUARE),
         parameter(1, "s32[]"),
-        transpose(0, &[1, 0], square),
+        transpose(0, &[1, 0], SQUARE),
         node(Operation::Constant, &[], shape("s32[]")),
         node(Operation::DynamicSlice { sizes: vec![2, 4] }, &[0, 1, 3], shape("f32[2,4]")),
         node(Operation::Tuple, &[2, 4], shape(pair)),
     ]);
     let g = chain(vec![
-        parameter(0, square),
+        parameter(0, SQUARE),
         parameter(1, "s32[]"),
         node(Operation::Call { computation: 0 }, &[0, 1], shape(pair)),
-        part(2, 0, square),
+        part(2, 0, SQUARE),
         node(Operation::Call { computation: 0 }, &[3, 1], shape(pair)),
         part(4, 1, "f32[2,4]"),
     ]);
@@ -357,8 +371,11 @@ fn calls_tuples_loops_and_branches() {
         ]
     );
     assert_eq!(lines(found.reads(1, 0, 0)), ["(d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 3]"]);
+}
 
-    // A loop over (i, a, b, c): i counts, a and c are invariant, b becomes b + c.
+/// A loop over (i, a, b, c): i counts, a and c are invariant, b becomes b + c.
+#[test]
+fn loops() {
     let state = "(s32[], f32[4], f32[4], f32[4])";
     let row = "f32[4]";
     let body = chain(vec![
@@ -391,13 +408,16 @@ fn calls_tuples_loops_and_branches() {
     }
     assert_eq!(lines(found.feeds(0, 0, 2)), ["()[s0] -> (s0), domain: s0 in [0, 3]"]);
     assert_eq!(lines(found.feeds(0, 3, 3)), [same]);
+}
 
-    let flip = chain(vec![parameter(0, square), transpose(0, &[1, 0], square)]);
-    let keep = chain(vec![parameter(0, square)]);
+#[test]
+fn branches() {
+    let flip = chain(vec![parameter(0, SQUARE), transpose(0, &[1, 0], SQUARE)]);
+    let keep = chain(vec![parameter(0, SQUARE)]);
     let branches = chain(vec![
         parameter(0, "pred[]"),
-        parameter(1, square),
-        node(Operation::Conditional { branches: vec![0, 1] }, &[0, 1, 1], shape(square)),
+        parameter(1, SQUARE),
+        node(Operation::Conditional { branches: vec![0, 1] }, &[0, 1, 1], shape(SQUARE)),
     ]);
     let found = flow(&[flip, keep, branches], 2).unwrap();
     let both = [
@@ -624,36 +644,51 @@ fn tiles_against_enumeration() {
     assert!(missed.get() * 1000 < all.get(), "{missed:?} of {all:?} are missed");
 }
 
-#[test]
-fn tiles() {
-    let tile = |offsets: &[Expr], sizes: &[i64]| StridedTile {
-        offsets: offsets.to_vec(),
-        sizes: sizes.to_vec(),
-        strides: vec![1; sizes.len()],
-    };
-    let (i, zero) = (|c| Expr::Var(0).times(c), || Expr::Const(0));
-    let show = |map: &str, of: &StridedTile, hi: i64, sizes: &[i64]| {
-        let map = IndexingMap::parse(map).unwrap();
-        let Indexing::Map(map) = map.simplify() else { panic!("empty") };
-        let mapped = Mapped::<usize> { map, devices: None, run_time: Vec::new() };
-        let from: Index = mapped.map.domain.vars[..mapped.map.dims].iter().map(|i| i.hi + 1).collect();
-        match mapped.tile(of, &[Interval::new(0, hi)], &from, sizes).unwrap() {
-            Err(reason) => reason,
-            Ok(needed) => {
-                let name = |v: usize| format!("v{v}");
-                let offsets: Vec<String> = needed.tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
-                let mut cut = if needed.cut { " cut".to_string() } else { String::new() };
-                for (word, e) in needed.ends.iter().flat_map(|ends| ["from", "to"].into_iter().zip(ends)) {
-                    cut += &e.as_ref().map_or(String::new(), |e| format!(" {word} {}", Named(e, &name)));
-                }
-                format!("[{}] {:?} {:?}{cut}", offsets.join(", "), needed.tile.sizes, needed.tile.strides)
+fn tile(offsets: &[Expr], sizes: &[i64]) -> StridedTile {
+    StridedTile { offsets: offsets.to_vec(), sizes: sizes.to_vec(), strides: vec![1; sizes.len()] }
+}
+
+/// The first loop's index times a number.
+fn i(factor: i64) -> Expr {
+    Expr::Var(0).times(factor)
+}
+
+/// What a map reads for a tile in a loop up to `hi`: offsets, sizes and strides in an operand of these sizes, and where
+/// it ends there; or the reason why it is no tile.
+fn tile_read(map: &str, read_for: &StridedTile, hi: i64, sizes: &[i64]) -> String {
+    let map = IndexingMap::parse(map).unwrap();
+    let Indexing::Map(map) = map.simplify() else { panic!("empty") };
+    let mapped = Mapped::<usize> { map, devices: None, run_time: Vec::new() };
+    let from: Index = mapped.map.domain.vars[..mapped.map.dims].iter().map(|i| i.hi + 1).collect();
+    match mapped.tile(read_for, &[Interval::new(0, hi)], &from, sizes).unwrap() {
+        Err(reason) => reason,
+        Ok(needed) => {
+            let name = |v: usize| format!("v{v}");
+            let offsets: Vec<String> = needed.tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
+            let mut cut = if needed.cut { " cut".to_string() } else { String::new() };
+            for (word, e) in needed.ends.iter().flat_map(|ends| ["from", "to"].into_iter().zip(ends)) {
+                cut += &e.as_ref().map_or(String::new(), |e| format!(" {word} {}", Named(e, &name)));
             }
+            format!("[{}] {:?} {:?}{cut}", offsets.join(", "), needed.tile.sizes, needed.tile.strides)
         }
-    };
-    // Ragged tiles: the elements after the last one are outside of the operand, or the answer says where they begin.
+    }
+}
+
+/// The elements after the last one are outside of the operand, or the answer says where they begin.
+#[test]
+fn ragged_tiles() {
     let slice = "(d0) -> (d0 * 3 + 1), domain: d0 in [0, 9]";
-    assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[31]), "[v0 * 12 + 1] [4] [3] cut");
-    assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[40]), "[v0 * 12 + 1] [4] [3] cut to 28");
+    assert_eq!(tile_read(slice, &tile(&[i(4)], &[4]), 2, &[31]), "[v0 * 12 + 1] [4] [3] cut");
+    assert_eq!(tile_read(slice, &tile(&[i(4)], &[4]), 2, &[40]), "[v0 * 12 + 1] [4] [3] cut to 28");
+    let window = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]";
+    assert_eq!(tile_read(window, &tile(&[i(4)], &[4]), 2, &[21]), "[v0 * 8] [9] [1] cut");
+    assert_eq!(tile_read(window, &tile(&[i(4)], &[4]), 2, &[24]), "[v0 * 8] [9] [1] cut to 20");
+    let late = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 20]";
+    assert_eq!(tile_read(late, &tile(&[i(4)], &[4]), 2, &[30]), "[v0 * 4 + v1] [4] [1] cut to v1 + 9");
+}
+
+#[test]
+fn a_tile_of_one_element() {
     let one = "(d0) -> (d0 - 50), domain: d0 in [50, 50]";
     let mut map = IndexingMap::parse(one).unwrap().simplify().map().unwrap().clone();
     assert_eq!(map.to_string(), "(d0) -> (0), domain: d0 in [50, 50]");
@@ -662,38 +697,41 @@ fn tiles() {
     let needed = mapped.tile(&tile(&[i(8)], &[8]), &[Interval::new(0, 9)], &[80], &[1]).unwrap().unwrap();
     assert_eq!((needed.cut, &needed.tile.sizes[..], &needed.ends[..]), (true, &[8][..], &[[None, None]][..]));
     assert_eq!(needed.tile.offsets[0].evaluate(&[6]), Some(-2));
-    let window = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]";
-    assert_eq!(show(window, &tile(&[i(4)], &[4]), 2, &[21]), "[v0 * 8] [9] [1] cut");
-    assert_eq!(show(window, &tile(&[i(4)], &[4]), 2, &[24]), "[v0 * 8] [9] [1] cut to 20");
-    let late = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 20]";
-    assert_eq!(show(late, &tile(&[i(4)], &[4]), 2, &[30]), "[v0 * 4 + v1] [4] [1] cut to v1 + 9");
+}
+
+#[test]
+fn tiles_of_products_reshapes_and_windows() {
     // The left operand of a matrix product.
     let lhs = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 63], d1 in [0, 63], s0 in [0, 255]";
-    assert_eq!(show(lhs, &tile(&[i(8), zero()], &[8, 16]), 7, &[64, 256]), "[v0 * 8, 0] [8, 256] [1, 1]");
+    assert_eq!(tile_read(lhs, &tile(&[i(8), Expr::Const(0)], &[8, 16]), 7, &[64, 256]), "[v0 * 8, 0] [8, 256] [1, 1]");
     // Rows of a reshape, and a tile that ends inside a row.
     let split = "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]";
-    assert_eq!(show(split, &tile(&[i(16)], &[16]), 1, &[4, 8]), "[v0 * 2, 0] [2, 8] [1, 1]");
-    assert_eq!(show(split, &tile(&[i(4)], &[4]), 7, &[4, 8]), "[v0 floordiv 2, (v0 mod 2) * 4] [1, 4] [1, 1]");
+    assert_eq!(tile_read(split, &tile(&[i(16)], &[16]), 1, &[4, 8]), "[v0 * 2, 0] [2, 8] [1, 1]");
+    assert_eq!(tile_read(split, &tile(&[i(4)], &[4]), 7, &[4, 8]), "[v0 floordiv 2, (v0 mod 2) * 4] [1, 4] [1, 1]");
     assert_eq!(
-        show(split, &tile(&[i(6)], &[6]), 4, &[4, 8]),
+        tile_read(split, &tile(&[i(6)], &[6]), 4, &[4, 8]),
         "the index of dimension 0 of the operand must go in equal steps, found d0 floordiv 8"
     );
-    // A pooling with padding, a negative stride, a diagonal.
+    // A pooling with padding, and a negative stride.
     let pool = "(d0)[s0] -> (d0*2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0*2 + s0 in [1, 16]";
-    assert_eq!(show(pool, &tile(&[i(4)], &[4]), 1, &[16]), "[v0 * 8 - 1] [9] [1] cut");
+    assert_eq!(tile_read(pool, &tile(&[i(4)], &[4]), 1, &[16]), "[v0 * 8 - 1] [9] [1] cut");
     let turned = "(d0) -> (62 - d0*2), domain: d0 in [0, 31]";
-    assert_eq!(show(turned, &tile(&[i(4)], &[4]), 7, &[64]), "[v0 * -8 + 56] [4] [2]");
+    assert_eq!(tile_read(turned, &tile(&[i(4)], &[4]), 7, &[64]), "[v0 * -8 + 56] [4] [2]");
+}
+
+#[test]
+fn what_is_read_is_no_tile() {
     let diagonal = "(d0) -> (d0, d0), domain: d0 in [0, 31]";
     assert_eq!(
-        show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]),
+        tile_read(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]),
         "dimensions 0 and 1 of the operand must have different indices, found one that moves both"
     );
     let some = "(d0, d1) -> (d0, d1), domain: d0 in [0, 31], d1 in [0, 31], d0 + d1 in [0, 20]";
     let reason = "what is read must not depend on a condition, found d0 + d1 in [0, 20]";
-    assert_eq!(show(some, &tile(&[i(4), zero()], &[4, 4]), 7, &[32, 32]), reason);
+    assert_eq!(tile_read(some, &tile(&[i(4), Expr::Const(0)], &[4, 4]), 7, &[32, 32]), reason);
     let gaps = "(d0)[s0] -> (d0*5 + s0), domain: d0 in [0, 7], s0 in [0, 2]";
     assert_eq!(
-        show(gaps, &tile(&[i(4)], &[4]), 1, &[64]),
+        tile_read(gaps, &tile(&[i(4)], &[4]), 1, &[64]),
         "the index of dimension 0 of the operand must leave no gap, found d0 * 5 + s0"
     );
 }

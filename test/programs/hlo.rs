@@ -237,9 +237,8 @@ fn order_does_not_matter() {
     }
 }
 
-#[test]
-fn what_an_importer_asks() {
-    let body = r#"  p = f32[2]{0} parameter(0), metadata={op_name="a/b" stack_frame_id=2}
+/// The body of a module with sources, literals and attributes.
+const IMPORTED: &str = r#"  p = f32[2]{0} parameter(0), metadata={op_name="a/b" stack_frame_id=2}
   q = f32[2] parameter(1), metadata={op_type="x" op_name="\303\251\n\x41" source_file="f.py" source_line=3}
   c = s32[2,2] constant({ /*i=0*/ {1, -2}, {3, 4} })
   b = pred[3] constant({true, 0, 1})
@@ -256,7 +255,9 @@ fn what_an_importer_asks() {
     has=true, backend_config={"x":["}",1]}
   ROOT m = pred[2] compare(p, q), direction=GT
 "#;
-    let tables = "HloModule m, is_scheduled=true, input_output_alias={ }
+
+/// The head of the module, with the tables of its sources.
+const TABLES: &str = "HloModule m, is_scheduled=true, input_output_alias={ }
 FileNames
 1 \"dir/g.py\"
 FunctionNames
@@ -266,7 +267,14 @@ FileLocations
 StackFrames
 2 {file_location_id=4 parent_frame_id=0}
 ";
-    let module = parse(&module(body).replacen("HloModule m\n", tables, 1));
+
+fn imported() -> Module {
+    parse(&module(IMPORTED).replacen("HloModule m\n", TABLES, 1))
+}
+
+#[test]
+fn sources_and_attributes_are_read() {
+    let module = imported();
     assert_eq!(module.attribute("is_scheduled"), Some("true"));
     assert_eq!(module.attribute("input_output_alias"), Some("{ }"));
     let source = |name: &str| {
@@ -276,6 +284,17 @@ StackFrames
     assert_eq!(source("p"), (Some("a/b"), Some("dir/g.py"), Some(70)));
     assert_eq!(source("q"), (Some("é\nA"), Some("f.py"), Some(3)));
     assert_eq!(source("m"), (None, None, None));
+    let k = find(&module, "k");
+    assert_eq!(k.string("custom_call_target").as_deref(), Some("a\"b"));
+    assert_eq!(k.attribute("backend_config"), Some("{\"x\":[\"}\",1]}"));
+    assert_eq!((k.flag("has"), k.flag("has_not"), k.string("has"), k.numbers("has")), (true, false, None, None));
+    let m = module.computations[module.entry].result();
+    assert_eq!((&*m.name, m.attribute("direction")), ("m", Some("GT")));
+}
+
+#[test]
+fn literals_are_read() {
+    let module = imported();
     let literal = |name: &str| find(&module, name).literal.as_ref().unwrap();
     assert_eq!(literal("c").values, Values::Integers(vec![1, -2, 3, 4]));
     assert_eq!(literal("c").text, "{ /*i=0*/ {1, -2}, {3, 4} }");
@@ -292,15 +311,12 @@ StackFrames
     assert_eq!((&literal("o").values, &literal("oo").values), (&Values::Floats(vec![]), &Values::Floats(vec![])));
     assert_eq!(literal("u").values, Values::Integers(vec![u64::MAX.into()]));
     assert_eq!(literal("s").values, Values::Integers(vec![-8]));
-    let k = find(&module, "k");
-    assert_eq!(k.string("custom_call_target").as_deref(), Some("a\"b"));
-    assert_eq!(k.attribute("backend_config"), Some("{\"x\":[\"}\",1]}"));
-    assert_eq!((k.flag("has"), k.flag("has_not"), k.string("has"), k.numbers("has")), (true, false, None, None));
-    let m = module.computations[module.entry].result();
-    assert_eq!((&*m.name, m.attribute("direction")), ("m", Some("GT")));
-    let slice = parse(&self::module("x = f32[9] parameter(0)\ny = f32[9] reverse(x), dimensions={0}\n"));
+}
+
+#[test]
+fn the_last_instruction_is_the_root_without_a_mark() {
+    let slice = parse(&module("x = f32[9] parameter(0)\ny = f32[9] reverse(x), dimensions={0}\n"));
     assert_eq!(find(&slice, "y").numbers("dimensions"), Some(vec![0]));
-    // Without a mark, the last instruction is the root.
     assert_eq!(slice.computations[slice.entry].result().name, "y");
 }
 

@@ -153,165 +153,38 @@ fn some_gather(rng: &mut Choices) -> (Gather, Index, Index, Index) {
 
 pub const KINDS: usize = 24;
 
+fn case(operation: Operation, operands: &[Index], results: &[Index]) -> Case {
+    let shapes = |all: &[Index]| all.iter().map(|s| array(s)).collect();
+    Case { operation, operands: shapes(operands), results: shapes(results) }
+}
+
 /// A random operation of one of the kinds, with small shapes.
 pub fn some(rng: &mut Choices, kind: usize) -> Case {
     let rank = rng.usize(..=3);
     let input = some_sizes(rng, rank, 4);
-    let case = |operation, operands: &[Index], results: &[Index]| Case {
-        operation,
-        operands: operands.iter().map(|s| array(s)).collect(),
-        results: results.iter().map(|s| array(s)).collect(),
-    };
     match kind {
         0 => case(Operation::Elementwise, &[input.clone(), vec![], input.clone()], &[input]),
-        1 => case(
-            Operation::Select,
-            &[if rng.bool() { vec![] } else { input.clone() }, input.clone(), input.clone()],
-            &[input],
-        ),
-        2 => {
-            let rank = rng.usize(..=4);
-            let out = some_sizes(rng, rank, 3);
-            let mut dims = permutation(rng, out.len());
-            dims.truncate(rng.usize(..=dims.len()));
-            let from = dims.iter().map(|d| out[*d]).collect();
-            case(Operation::Broadcast { dims }, &[from], &[out])
+        1 => {
+            let condition = if rng.bool() { vec![] } else { input.clone() };
+            case(Operation::Select, &[condition, input.clone(), input.clone()], &[input])
         }
-        3 => {
-            let permutation = permutation(rng, rank);
-            let out = permutation.iter().map(|d| input[*d]).collect();
-            case(Operation::Transpose { permutation }, &[input], &[out])
-        }
+        2 => some_broadcast(rng),
+        3 => some_transpose(rng, input),
         4 => case(
             Operation::Reverse { dims: some_dims(rng, rank) },
             std::slice::from_ref(&input),
             std::slice::from_ref(&input),
         ),
-        5 => {
-            let dims = some_dims(rng, rank);
-            let out: Index = (0..rank).filter(|d| !dims.contains(d)).map(|d| input[d]).collect();
-            let operation = Operation::Reduce { dims };
-            if rng.bool() {
-                return case(operation, &[input, vec![]], &[out]);
-            }
-            case(operation, &[input.clone(), input, vec![], vec![]], &[out.clone(), out])
-        }
-        6 => {
-            let starts: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
-            let limits: Index = input.iter().zip(&starts).map(|(n, s)| rng.i64(*s..=*n)).collect();
-            let strides: Index = input.iter().map(|_| rng.i64(1..=3)).collect();
-            let out = (0..rank).map(|k| (limits[k] - starts[k] + strides[k] - 1) / strides[k]).collect();
-            case(Operation::Slice { starts, limits, strides }, &[input], &[out])
-        }
-        7 | 8 => {
-            let n = [1, 6, 8, 12, 16, 24, 30, 36][rng.usize(..8)];
-            let (a, b) = (factors(rng, n), factors(rng, n));
-            case(Operation::Reshape, &[a], &[b])
-        }
-        9 | 10 => {
-            let n = [1, 6, 8, 12, 16, 24][rng.usize(..6)];
-            let (a, b) = (factors(rng, n), factors(rng, n));
-            let (from, to) = (some_layout(rng, &a, "f32"), some_layout(rng, &b, "f32"));
-            Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
-        }
-        11 => {
-            let r = [1, 2, 4][rng.usize(..3)];
-            let n = [2, 6, 12][rng.usize(..3)];
-            let (mut a, mut b) = (factors(rng, n), factors(rng, n * r));
-            let mut elements = ["f32", ["f32", "bf16", "s8"][[1, 2, 4].iter().position(|x| *x == r).unwrap()]];
-            if rng.bool() {
-                std::mem::swap(&mut a, &mut b);
-                elements.reverse();
-            }
-            // Without tiles both sides must have the same bytes, with tiles they need not.
-            let (from, to) = (some_layout(rng, &a, elements[0]), some_layout(rng, &b, elements[1]));
-            Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
-        }
-        12 => {
-            let rank = rng.usize(1..=3);
-            let base = some_sizes(rng, rank, 3);
-            let dim = rng.usize(..base.len());
-            let mut whole = base.clone();
-            whole[dim] = 0;
-            let parts: Vec<Index> = (0..rng.usize(1..=3))
-                .map(|_| {
-                    let mut part = base.clone();
-                    part[dim] = rng.i64(0..=3);
-                    whole[dim] += part[dim];
-                    part
-                })
-                .collect();
-            case(Operation::Concatenate { dim }, &parts, &[whole])
-        }
-        13 => {
-            let counts = [rng.usize(..=1), rng.usize(..=2), rng.usize(..=2), rng.usize(..=1)];
-            let parts = counts.map(|n| some_sizes(rng, n, 3));
-            let order = |rng: &mut Choices, parts: [&Index; 3]| {
-                let all = parts.map(|p| &p[..]).concat();
-                let place = permutation(rng, all.len());
-                let mut sizes = vec![0; all.len()];
-                place.iter().zip(&all).for_each(|(p, n)| sizes[*p] = *n);
-                let (a, b) = (parts[0].len(), parts[1].len());
-                let mut free = place[a + b..].to_vec();
-                free.sort_unstable();
-                let free_sizes: Index = free.iter().map(|d| sizes[*d]).collect();
-                (sizes, place[..a].to_vec(), place[a..a + b].to_vec(), free_sizes)
-            };
-            let (lhs, lhs_batch, lhs_contracting, left) = order(rng, [&parts[0], &parts[1], &parts[2]]);
-            let (rhs, rhs_batch, rhs_contracting, right) = order(rng, [&parts[0], &parts[1], &parts[3]]);
-            let out = [&parts[0][..], &left, &right].concat();
-            case(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }, &[lhs, rhs], &[out])
-        }
-        14 => {
-            let interior: Index = input.iter().map(|_| rng.i64(0..=2)).collect();
-            let long = |k: usize| if input[k] == 0 { 0 } else { (input[k] - 1) * (interior[k] + 1) + 1 };
-            let low: Index = input.iter().map(|_| rng.i64(-2..=3)).collect();
-            let high: Index = (0..rank).map(|k| rng.i64(-2..=3).max(-low[k] - long(k))).collect();
-            let out = (0..rank).map(|k| long(k) + low[k] + high[k]).collect();
-            case(Operation::Pad { low, high, interior }, &[input, vec![]], &[out])
-        }
-        15 | 16 => {
-            let rank = rng.usize(1..=2);
-            let input = some_sizes(rng, rank, 6);
-            let (window, out): (Vec<_>, Index) = input.iter().map(|n| some_window(rng, *n)).unzip();
-            case(Operation::ReduceWindow { window }, &[input, vec![]], &[out])
-        }
-        17 | 18 => {
-            let spatial = rng.usize(1..=2);
-            let (feature_groups, batch_groups) = if rng.bool() { (rng.i64(1..=2), 1) } else { (1, rng.i64(1..=2)) };
-            let (a, k, o) =
-                (permutation(rng, spatial + 2), permutation(rng, spatial + 2), permutation(rng, spatial + 2));
-            let (mut input, mut kernel, mut out) = (vec![0; spatial + 2], vec![0; spatial + 2], vec![0; spatial + 2]);
-            out[o[0]] = rng.i64(1..=2);
-            input[a[0]] = out[o[0]] * batch_groups;
-            kernel[k[0]] = rng.i64(1..=2);
-            input[a[1]] = kernel[k[0]] * feature_groups;
-            kernel[k[1]] = rng.i64(1..=2) * feature_groups * batch_groups;
-            out[o[1]] = kernel[k[1]];
-            let mut window = Vec::new();
-            for d in 2..spatial + 2 {
-                input[a[d]] = rng.i64(1..=4);
-                let (dim, windows) = some_window(rng, input[a[d]]);
-                kernel[k[d]] = dim.size;
-                out[o[d]] = windows;
-                window.push(dim);
-            }
-            let c = Convolution {
-                window,
-                input_batch: a[0],
-                input_feature: a[1],
-                input_spatial: a[2..].to_vec(),
-                kernel_input_feature: k[0],
-                kernel_output_feature: k[1],
-                kernel_spatial: k[2..].to_vec(),
-                output_batch: o[0],
-                output_feature: o[1],
-                output_spatial: o[2..].to_vec(),
-                feature_groups,
-                batch_groups,
-            };
-            case(Operation::Convolution(Box::new(c)), &[input, kernel], &[out])
-        }
+        5 => some_reduce(rng, input),
+        6 => some_slice(rng, input),
+        7 | 8 => some_reshape(rng),
+        9 | 10 => some_bitcast(rng),
+        11 => some_repacking(rng),
+        12 => some_concatenate(rng),
+        13 => some_dot(rng),
+        14 => some_pad(rng, input),
+        15 | 16 => some_reduce_window(rng),
+        17 | 18 => some_convolution(rng),
         19 | 20 => {
             let part: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
             let scalars = vec![Vec::new(); rank];
@@ -322,49 +195,207 @@ pub fn some(rng: &mut Choices, kind: usize) -> Case {
             let operands = [&[input.clone(), part][..], &scalars].concat();
             case(Operation::DynamicUpdateSlice, &operands, &[input])
         }
-        21 => {
-            let strides: Index = (0..rank).map(|_| rng.i64(1..=3)).collect();
-            let starts: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
-            let most = |k: usize| (input[k] - starts[k] + strides[k] - 1) / strides[k];
-            let part: Index = (0..rank).map(|k| rng.i64(0..=most(k))).collect();
-            case(Operation::InsertSlice { starts, strides }, &[input.clone(), part], &[input])
-        }
+        21 => some_insert_slice(rng, input),
         22 => {
             let (g, data, indices, out) = some_gather(rng);
             case(Operation::Gather(Box::new(g)), &[data, indices], &[out])
         }
-        _ => {
-            let (g, data, indices, updates) = some_gather(rng);
-            let operation = Operation::Scatter(Box::new(Gather { slice_sizes: Vec::new(), ..g }));
-            if rng.bool() {
-                return case(operation, &[data.clone(), indices, updates], &[data]);
-            }
-            let operands = [data.clone(), data.clone(), indices, updates.clone(), updates];
-            case(operation, &operands, &[data.clone(), data])
-        }
+        _ => some_scatter(rng),
     }
 }
 
-/// Changes a number, at times to an extreme one, in the operation or its shapes.
-pub fn spoil(rng: &mut Choices, case: &mut Case) {
-    const NUMBERS: [i64; 12] =
-        [i64::MIN, i64::MIN + 1, -(1 << 62), -1, 0, 1, 2, 7, 1 << 31, 1 << 62, i64::MAX - 1, i64::MAX];
-    let number = NUMBERS[rng.usize(..NUMBERS.len())];
-    let any = |rng: &mut Choices, list: &mut Vec<i64>| {
+fn some_broadcast(rng: &mut Choices) -> Case {
+    let rank = rng.usize(..=4);
+    let out = some_sizes(rng, rank, 3);
+    let mut dims = permutation(rng, out.len());
+    dims.truncate(rng.usize(..=dims.len()));
+    let from = dims.iter().map(|d| out[*d]).collect();
+    case(Operation::Broadcast { dims }, &[from], &[out])
+}
+
+fn some_transpose(rng: &mut Choices, input: Index) -> Case {
+    let permutation = permutation(rng, input.len());
+    let out = permutation.iter().map(|d| input[*d]).collect();
+    case(Operation::Transpose { permutation }, &[input], &[out])
+}
+
+fn some_reduce(rng: &mut Choices, input: Index) -> Case {
+    let dims = some_dims(rng, input.len());
+    let out: Index = (0..input.len()).filter(|d| !dims.contains(d)).map(|d| input[d]).collect();
+    let operation = Operation::Reduce { dims };
+    if rng.bool() {
+        return case(operation, &[input, vec![]], &[out]);
+    }
+    case(operation, &[input.clone(), input, vec![], vec![]], &[out.clone(), out])
+}
+
+fn some_slice(rng: &mut Choices, input: Index) -> Case {
+    let starts: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
+    let limits: Index = input.iter().zip(&starts).map(|(n, s)| rng.i64(*s..=*n)).collect();
+    let strides: Index = input.iter().map(|_| rng.i64(1..=3)).collect();
+    let out = (0..input.len()).map(|k| (limits[k] - starts[k] + strides[k] - 1) / strides[k]).collect();
+    case(Operation::Slice { starts, limits, strides }, &[input], &[out])
+}
+
+fn some_reshape(rng: &mut Choices) -> Case {
+    let n = [1, 6, 8, 12, 16, 24, 30, 36][rng.usize(..8)];
+    let (a, b) = (factors(rng, n), factors(rng, n));
+    case(Operation::Reshape, &[a], &[b])
+}
+
+fn some_bitcast(rng: &mut Choices) -> Case {
+    let n = [1, 6, 8, 12, 16, 24][rng.usize(..6)];
+    let (a, b) = (factors(rng, n), factors(rng, n));
+    let (from, to) = (some_layout(rng, &a, "f32"), some_layout(rng, &b, "f32"));
+    Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
+}
+
+/// A bitcast between elements of other sizes.
+fn some_repacking(rng: &mut Choices) -> Case {
+    let r = [1, 2, 4][rng.usize(..3)];
+    let n = [2, 6, 12][rng.usize(..3)];
+    let (mut a, mut b) = (factors(rng, n), factors(rng, n * r));
+    let mut elements = ["f32", ["f32", "bf16", "s8"][[1, 2, 4].iter().position(|x| *x == r).unwrap()]];
+    if rng.bool() {
+        std::mem::swap(&mut a, &mut b);
+        elements.reverse();
+    }
+    // Without tiles both sides must have the same bytes, with tiles they need not.
+    let (from, to) = (some_layout(rng, &a, elements[0]), some_layout(rng, &b, elements[1]));
+    Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
+}
+
+fn some_concatenate(rng: &mut Choices) -> Case {
+    let rank = rng.usize(1..=3);
+    let base = some_sizes(rng, rank, 3);
+    let dim = rng.usize(..base.len());
+    let mut whole = base.clone();
+    whole[dim] = 0;
+    let parts: Vec<Index> = (0..rng.usize(1..=3))
+        .map(|_| {
+            let mut part = base.clone();
+            part[dim] = rng.i64(0..=3);
+            whole[dim] += part[dim];
+            part
+        })
+        .collect();
+    case(Operation::Concatenate { dim }, &parts, &[whole])
+}
+
+fn some_dot(rng: &mut Choices) -> Case {
+    let counts = [rng.usize(..=1), rng.usize(..=2), rng.usize(..=2), rng.usize(..=1)];
+    let parts = counts.map(|n| some_sizes(rng, n, 3));
+    let order = |rng: &mut Choices, parts: [&Index; 3]| {
+        let all = parts.map(|p| &p[..]).concat();
+        let place = permutation(rng, all.len());
+        let mut sizes = vec![0; all.len()];
+        place.iter().zip(&all).for_each(|(p, n)| sizes[*p] = *n);
+        let (a, b) = (parts[0].len(), parts[1].len());
+        let mut free = place[a + b..].to_vec();
+        free.sort_unstable();
+        let free_sizes: Index = free.iter().map(|d| sizes[*d]).collect();
+        (sizes, place[..a].to_vec(), place[a..a + b].to_vec(), free_sizes)
+    };
+    let (lhs, lhs_batch, lhs_contracting, left) = order(rng, [&parts[0], &parts[1], &parts[2]]);
+    let (rhs, rhs_batch, rhs_contracting, right) = order(rng, [&parts[0], &parts[1], &parts[3]]);
+    let out = [&parts[0][..], &left, &right].concat();
+    case(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }, &[lhs, rhs], &[out])
+}
+
+fn some_pad(rng: &mut Choices, input: Index) -> Case {
+    let interior: Index = input.iter().map(|_| rng.i64(0..=2)).collect();
+    let long = |k: usize| if input[k] == 0 { 0 } else { (input[k] - 1) * (interior[k] + 1) + 1 };
+    let low: Index = input.iter().map(|_| rng.i64(-2..=3)).collect();
+    let high: Index = (0..input.len()).map(|k| rng.i64(-2..=3).max(-low[k] - long(k))).collect();
+    let out = (0..input.len()).map(|k| long(k) + low[k] + high[k]).collect();
+    case(Operation::Pad { low, high, interior }, &[input, vec![]], &[out])
+}
+
+fn some_reduce_window(rng: &mut Choices) -> Case {
+    let rank = rng.usize(1..=2);
+    let input = some_sizes(rng, rank, 6);
+    let (window, out): (Vec<_>, Index) = input.iter().map(|n| some_window(rng, *n)).unzip();
+    case(Operation::ReduceWindow { window }, &[input, vec![]], &[out])
+}
+
+fn some_convolution(rng: &mut Choices) -> Case {
+    let spatial = rng.usize(1..=2);
+    let (feature_groups, batch_groups) = if rng.bool() { (rng.i64(1..=2), 1) } else { (1, rng.i64(1..=2)) };
+    let (a, k, o) = (permutation(rng, spatial + 2), permutation(rng, spatial + 2), permutation(rng, spatial + 2));
+    let (mut input, mut kernel, mut out) = (vec![0; spatial + 2], vec![0; spatial + 2], vec![0; spatial + 2]);
+    out[o[0]] = rng.i64(1..=2);
+    input[a[0]] = out[o[0]] * batch_groups;
+    kernel[k[0]] = rng.i64(1..=2);
+    input[a[1]] = kernel[k[0]] * feature_groups;
+    kernel[k[1]] = rng.i64(1..=2) * feature_groups * batch_groups;
+    out[o[1]] = kernel[k[1]];
+    let mut window = Vec::new();
+    for d in 2..spatial + 2 {
+        input[a[d]] = rng.i64(1..=4);
+        let (dim, windows) = some_window(rng, input[a[d]]);
+        kernel[k[d]] = dim.size;
+        out[o[d]] = windows;
+        window.push(dim);
+    }
+    let c = Convolution {
+        window,
+        input_batch: a[0],
+        input_feature: a[1],
+        input_spatial: a[2..].to_vec(),
+        kernel_input_feature: k[0],
+        kernel_output_feature: k[1],
+        kernel_spatial: k[2..].to_vec(),
+        output_batch: o[0],
+        output_feature: o[1],
+        output_spatial: o[2..].to_vec(),
+        feature_groups,
+        batch_groups,
+    };
+    case(Operation::Convolution(Box::new(c)), &[input, kernel], &[out])
+}
+
+fn some_insert_slice(rng: &mut Choices, input: Index) -> Case {
+    let strides: Index = (0..input.len()).map(|_| rng.i64(1..=3)).collect();
+    let starts: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
+    let most = |k: usize| (input[k] - starts[k] + strides[k] - 1) / strides[k];
+    let part: Index = (0..input.len()).map(|k| rng.i64(0..=most(k))).collect();
+    case(Operation::InsertSlice { starts, strides }, &[input.clone(), part], &[input])
+}
+
+fn some_scatter(rng: &mut Choices) -> Case {
+    let (g, data, indices, updates) = some_gather(rng);
+    let operation = Operation::Scatter(Box::new(Gather { slice_sizes: Vec::new(), ..g }));
+    if rng.bool() {
+        return case(operation, &[data.clone(), indices, updates], &[data]);
+    }
+    let operands = [data.clone(), data.clone(), indices, updates.clone(), updates];
+    case(operation, &operands, &[data.clone(), data])
+}
+
+/// The number, at times an extreme one, and the dimension that replace one of an operation.
+struct Replacement {
+    number: i64,
+    dim: usize,
+}
+
+impl Replacement {
+    fn replace_number(&self, rng: &mut Choices, list: &mut [i64]) {
         if !list.is_empty() {
-            let k = rng.usize(..list.len());
-            list[k] = number;
+            list[rng.usize(..list.len())] = self.number;
         }
-    };
-    let some_dim = rng.usize(..5);
-    let dims = |rng: &mut Choices, list: &mut Vec<usize>| match list.is_empty() || rng.bool() {
-        true => list.push(some_dim),
-        false => {
-            let k = rng.usize(..list.len());
-            list[k] = some_dim;
+    }
+
+    fn replace_dim(&self, rng: &mut Choices, list: &mut Vec<usize>) {
+        match list.is_empty() || rng.bool() {
+            true => list.push(self.dim),
+            false => {
+                let k = rng.usize(..list.len());
+                list[k] = self.dim;
+            }
         }
-    };
-    let window = |rng: &mut Choices, list: &mut Vec<WindowDim>| {
+    }
+
+    fn replace_window(&self, rng: &mut Choices, list: &mut [WindowDim]) {
         if let Some(dim) = list.first_mut() {
             let fields = [
                 &mut dim.size,
@@ -374,11 +405,11 @@ pub fn spoil(rng: &mut Choices, case: &mut Case) {
                 &mut dim.window_dilation,
                 &mut dim.base_dilation,
             ];
-            *fields.into_iter().nth(rng.usize(..6)).unwrap() = number;
+            *fields.into_iter().nth(rng.usize(..6)).unwrap() = self.number;
         }
-    };
-    if rng.u8(..3) == 0 {
-        let shapes = if rng.bool() { &mut case.operands } else { &mut case.results };
+    }
+
+    fn replace_size(&self, rng: &mut Choices, shapes: &mut Vec<Shape>) {
         if shapes.is_empty() || rng.u8(..5) == 0 {
             shapes.pop();
             return;
@@ -387,47 +418,59 @@ pub fn spoil(rng: &mut Choices, case: &mut Case) {
         if let Shape::Array(array) = &mut shapes[k]
             && let Some(dim) = array.dims.first_mut()
         {
-            *dim = tensor_layout::operations::Dim::Exact(number);
+            *dim = tensor_layout::operations::Dim::Exact(self.number);
         }
-        return;
     }
-    match &mut case.operation {
-        Operation::Broadcast { dims: list } | Operation::Reverse { dims: list } | Operation::Reduce { dims: list } => {
-            dims(rng, list);
+
+    fn replace_attribute(&self, rng: &mut Choices, operation: &mut Operation) {
+        match operation {
+            Operation::Broadcast { dims } | Operation::Reverse { dims } | Operation::Reduce { dims } => {
+                self.replace_dim(rng, dims);
+            }
+            Operation::Transpose { permutation } => self.replace_dim(rng, permutation),
+            Operation::Slice { starts: a, limits: b, strides: c } | Operation::Pad { low: a, high: b, interior: c } => {
+                let k = rng.usize(..3);
+                self.replace_number(rng, [a, b, c].into_iter().nth(k).unwrap());
+            }
+            Operation::Concatenate { dim } => *dim = self.dim,
+            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+                let lists = [lhs_batch, rhs_batch, lhs_contracting, rhs_contracting];
+                let k = rng.usize(..4);
+                self.replace_dim(rng, lists.into_iter().nth(k).unwrap());
+            }
+            Operation::ReduceWindow { window } => self.replace_window(rng, window),
+            Operation::Convolution(c) => match rng.u8(..5) {
+                0 => c.feature_groups = self.number,
+                1 => c.batch_groups = self.number,
+                2 => self.replace_dim(rng, &mut c.kernel_spatial),
+                3 => c.output_feature = self.dim,
+                _ => self.replace_window(rng, &mut c.window),
+            },
+            Operation::DynamicSlice { sizes } => self.replace_number(rng, sizes),
+            Operation::Gather(g) | Operation::Scatter(g) => match rng.u8(..7) {
+                0 => self.replace_dim(rng, &mut g.offset_dims),
+                1 => self.replace_dim(rng, &mut g.collapsed_slice_dims),
+                2 => self.replace_dim(rng, &mut g.operand_batching_dims),
+                3 => self.replace_dim(rng, &mut g.start_indices_batching_dims),
+                4 => self.replace_dim(rng, &mut g.start_index_map),
+                5 => g.index_vector_dim = self.dim,
+                _ => self.replace_number(rng, &mut g.slice_sizes),
+            },
+            _ => {}
         }
-        Operation::Transpose { permutation } => dims(rng, permutation),
-        Operation::Slice { starts, limits, strides } => {
-            let k = rng.usize(..3);
-            any(rng, [starts, limits, strides].into_iter().nth(k).unwrap());
+    }
+}
+
+/// Changes a number, at times to an extreme one, in the operation or its shapes.
+pub fn spoil(rng: &mut Choices, case: &mut Case) {
+    const NUMBERS: [i64; 12] =
+        [i64::MIN, i64::MIN + 1, -(1 << 62), -1, 0, 1, 2, 7, 1 << 31, 1 << 62, i64::MAX - 1, i64::MAX];
+    let replacement = Replacement { number: NUMBERS[rng.usize(..NUMBERS.len())], dim: rng.usize(..5) };
+    match rng.u8(..3) == 0 {
+        true => {
+            let shapes = if rng.bool() { &mut case.operands } else { &mut case.results };
+            replacement.replace_size(rng, shapes);
         }
-        Operation::Concatenate { dim } => *dim = some_dim,
-        Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
-            let lists = [lhs_batch, rhs_batch, lhs_contracting, rhs_contracting];
-            let k = rng.usize(..4);
-            dims(rng, lists.into_iter().nth(k).unwrap());
-        }
-        Operation::Pad { low, high, interior } => {
-            let k = rng.usize(..3);
-            any(rng, [low, high, interior].into_iter().nth(k).unwrap());
-        }
-        Operation::ReduceWindow { window: list } => window(rng, list),
-        Operation::Convolution(c) => match rng.u8(..5) {
-            0 => c.feature_groups = number,
-            1 => c.batch_groups = number,
-            2 => dims(rng, &mut c.kernel_spatial),
-            3 => c.output_feature = some_dim,
-            _ => window(rng, &mut c.window),
-        },
-        Operation::DynamicSlice { sizes } => any(rng, sizes),
-        Operation::Gather(g) | Operation::Scatter(g) => match rng.u8(..7) {
-            0 => dims(rng, &mut g.offset_dims),
-            1 => dims(rng, &mut g.collapsed_slice_dims),
-            2 => dims(rng, &mut g.operand_batching_dims),
-            3 => dims(rng, &mut g.start_indices_batching_dims),
-            4 => dims(rng, &mut g.start_index_map),
-            5 => g.index_vector_dim = some_dim,
-            _ => any(rng, &mut g.slice_sizes),
-        },
-        _ => {}
+        false => replacement.replace_attribute(rng, &mut case.operation),
     }
 }

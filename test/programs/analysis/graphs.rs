@@ -27,74 +27,99 @@ pub fn some_graph(rng: &mut Choices) -> Graph {
     nodes.push(node(Operation::Parameter { number: nodes.len() }, &[], array(&[])));
     let scalar = nodes.len() - 1;
     let wanted = scalar + 1 + rng.usize(1..=6);
-    while nodes.len() < wanted {
-        // Prefers new nodes, for long chains.
-        let pick = |rng: &mut Choices| if rng.bool() { nodes.len() - 1 } else { rng.usize(..nodes.len()) };
-        let from = pick(rng);
-        let own = sizes(&nodes[from].results[0]).remove(0);
+    let mut graph = SomeNodes { nodes, scalar };
+    while graph.nodes.len() < wanted {
+        if let Some(made) = graph.some_node(rng)
+            && sizes(&made.results[0])[0].iter().product::<i64>() <= 60
+        {
+            graph.nodes.push(made);
+        }
+    }
+    let roots = vec![value(graph.nodes.len() - 1)];
+    Graph { nodes: graph.nodes, roots }
+}
+
+/// The nodes of a graph so far; two of them are scalars, the later with this number.
+struct SomeNodes {
+    nodes: Vec<Node>,
+    scalar: usize,
+}
+
+impl SomeNodes {
+    /// A node, at best a new one, for long chains.
+    fn pick(&self, rng: &mut Choices) -> usize {
+        if rng.bool() { self.nodes.len() - 1 } else { rng.usize(..self.nodes.len()) }
+    }
+
+    fn sizes(&self, number: usize) -> Index {
+        sizes(&self.nodes[number].results[0]).remove(0)
+    }
+
+    fn some_node(&self, rng: &mut Choices) -> Option<Node> {
+        let nodes = &self.nodes;
+        let from = self.pick(rng);
+        let own = self.sizes(from);
         let twins: Vec<usize> = (0..nodes.len()).filter(|n| nodes[*n].results == nodes[from].results).collect();
-        let made = match rng.u8(..15) {
-            0 | 1 => node(Operation::Elementwise, &[from, twins[rng.usize(..twins.len())]], array(&own)),
+        match rng.u8(..15) {
+            0 | 1 => Some(node(Operation::Elementwise, &[from, twins[rng.usize(..twins.len())]], array(&own))),
             2 if !own.contains(&0) => {
                 let n = own.iter().product();
-                node(Operation::Reshape, &[from], array(&factors(rng, n)))
+                Some(node(Operation::Reshape, &[from], array(&factors(rng, n))))
             }
             3 => {
                 let dim = rng.usize(..=own.len());
                 let mut out = own.clone();
                 out.insert(dim, rng.i64(1..=3));
                 let dims = (0..out.len()).filter(|d| *d != dim).collect();
-                node(Operation::Broadcast { dims }, &[from], array(&out))
+                Some(node(Operation::Broadcast { dims }, &[from], array(&out)))
             }
-            4 | 5 if !own.is_empty() => {
-                // A gather of rows at another node's indices.
-                let rows = pick(rng);
-                let batch = sizes(&nodes[rows].results[0]).remove(0);
-                let g = Gather {
-                    offset_dims: (batch.len()..batch.len() + own.len() - 1).collect(),
-                    collapsed_slice_dims: vec![0],
-                    operand_batching_dims: vec![],
-                    start_indices_batching_dims: vec![],
-                    start_index_map: vec![0],
-                    index_vector_dim: batch.len(),
-                    slice_sizes: [&[1], &own[1..]].concat(),
-                };
-                if own[0] == 0 {
-                    continue;
-                }
-                node(Operation::Gather(Box::new(g)), &[from, rows], array(&[&batch[..], &own[1..]].concat()))
-            }
-            6 => {
-                let parts: Vec<usize> = (0..nodes.len())
-                    .filter(|n| {
-                        let part = sizes(&nodes[*n].results[0]).remove(0);
-                        part.len() == own.len() && part.iter().zip(&own).all(|(part, n)| part <= n)
-                    })
-                    .collect();
-                let starts = own.iter().map(|_| scalar - rng.usize(..2)).collect::<Vec<_>>();
-                let operands = [&[from, parts[rng.usize(..parts.len())]], &starts[..]].concat();
-                node(Operation::DynamicUpdateSlice, &operands, array(&own))
-            }
-            kind => {
-                // A random operation of the right rank, changed to these sizes.
-                let kinds = [3, 4, 5, 6, 12, 14, 15, 19];
-                let Some(case) = fit(rng, kinds[usize::from(kind) % kinds.len()], &own) else { continue };
-                let operands: Vec<usize> = (0..case.operands.len())
-                    .map(|k| if sizes(&case.operands[k])[0] == own && k == 0 { from } else { usize::MAX })
-                    .map(|n| if n == usize::MAX { scalar - rng.usize(..2) } else { n })
-                    .collect();
-                if operands.iter().zip(&case.operands).any(|(n, shape)| sizes(&nodes[*n].results[0]) != sizes(shape)) {
-                    continue;
-                }
-                node(case.operation, &operands, case.results[0].clone())
-            }
-        };
-        if sizes(&made.results[0])[0].iter().product::<i64>() <= 60 {
-            nodes.push(made);
+            4 | 5 if !own.is_empty() => self.row_gather(rng, from, &own),
+            6 => Some(self.update(rng, from, &own)),
+            kind => self.fitted(rng, kind, from, &own),
         }
     }
-    let roots = vec![value(nodes.len() - 1)];
-    Graph { nodes, roots }
+
+    /// A gather of rows at another node's indices.
+    fn row_gather(&self, rng: &mut Choices, from: usize, own: &[i64]) -> Option<Node> {
+        let rows = self.pick(rng);
+        let batch = self.sizes(rows);
+        let g = Gather {
+            offset_dims: (batch.len()..batch.len() + own.len() - 1).collect(),
+            collapsed_slice_dims: vec![0],
+            operand_batching_dims: vec![],
+            start_indices_batching_dims: vec![],
+            start_index_map: vec![0],
+            index_vector_dim: batch.len(),
+            slice_sizes: [&[1], &own[1..]].concat(),
+        };
+        let out = array(&[&batch[..], &own[1..]].concat());
+        (own[0] != 0).then(|| node(Operation::Gather(Box::new(g)), &[from, rows], out))
+    }
+
+    /// An update with another node that fits.
+    fn update(&self, rng: &mut Choices, from: usize, own: &[i64]) -> Node {
+        let fits = |n: &usize| {
+            let part = self.sizes(*n);
+            part.len() == own.len() && part.iter().zip(own).all(|(part, n)| part <= n)
+        };
+        let parts: Vec<usize> = (0..self.nodes.len()).filter(fits).collect();
+        let starts = own.iter().map(|_| self.scalar - rng.usize(..2)).collect::<Vec<_>>();
+        let operands = [&[from, parts[rng.usize(..parts.len())]], &starts[..]].concat();
+        node(Operation::DynamicUpdateSlice, &operands, array(own))
+    }
+
+    /// A random operation of the right rank, changed to these sizes.
+    fn fitted(&self, rng: &mut Choices, kind: u8, from: usize, own: &[i64]) -> Option<Node> {
+        let kinds = [3, 4, 5, 6, 12, 14, 15, 19];
+        let case = fit(rng, kinds[usize::from(kind) % kinds.len()], own)?;
+        let operands: Vec<usize> = (0..case.operands.len())
+            .map(|k| if sizes(&case.operands[k])[0] == own && k == 0 { from } else { usize::MAX })
+            .map(|n| if n == usize::MAX { self.scalar - rng.usize(..2) } else { n })
+            .collect();
+        let fits =
+            operands.iter().zip(&case.operands).all(|(n, shape)| sizes(&self.nodes[*n].results[0]) == sizes(shape));
+        fits.then(|| node(case.operation, &operands, case.results[0].clone()))
+    }
 }
 
 /// A random operation of this kind on one operand of these sizes, and scalars.
