@@ -43,7 +43,6 @@ mod buffer;
 #[path = "../reference/choices.rs"]
 mod choices;
 mod compare;
-#[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
 #[path = "../reference/definition.rs"]
 mod definition;
 mod element;

@@ -20,7 +20,6 @@
 
 #[path = "../reference/choices.rs"]
 mod choices;
-#[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
 #[path = "../reference/definition.rs"]
 mod definition;
 mod fault;

@@ -64,16 +64,9 @@ impl<'a> Definition<'a> {
     /// Visits all reads of a result element in the order of the computation: data first, then indices.
     pub fn reads(&self, result: usize, o: &[i64], held: Held, read: Read) {
         let ins = &self.ins;
-        let some = |read: Read, operand: usize, at: Index| {
-            assert!(is_inside(&at, &ins[operand]), "{:?} reads {at:?} of operand {operand}", self.operation);
-            read(operand, Some(at));
-        };
+        let some = |read: Read, operand: usize, at: Index| self.visit(read, operand, at);
         match self.operation {
-            Operation::Elementwise | Operation::Select => {
-                for (k, input) in ins.iter().enumerate() {
-                    some(read, k, if input.is_empty() { Vec::new() } else { o.to_vec() });
-                }
-            }
+            Operation::Elementwise | Operation::Select => self.elementwise(o, read),
             Operation::Broadcast { dims } => some(read, 0, dims.iter().map(|d| o[*d]).collect()),
             Operation::Transpose { permutation } => some(read, 0, transposed(permutation, o)),
             Operation::Reverse { dims } => {
@@ -94,39 +87,14 @@ impl<'a> Definition<'a> {
                 let memory = self.memory.as_ref().expect("a bitcast has memory");
                 memory.overlaps(o).for_each(|at| some(read, 0, at));
             }
-            Operation::Concatenate { dim } => {
-                let (mut k, mut at) = (0, o.to_vec());
-                while at[*dim] >= ins[k][*dim] {
-                    at[*dim] -= ins[k][*dim];
-                    k += 1;
-                }
-                some(read, k, at);
-            }
+            Operation::Concatenate { dim } => self.concatenate(*dim, o, read),
             Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
                 self.dot([(lhs_batch, lhs_contracting), (rhs_batch, rhs_contracting)], o, read);
             }
-            Operation::Pad { low, interior, .. } => {
-                let steps: Index = interior.iter().map(|n| n + 1).collect();
-                match inserted(low, &steps, &ins[0], o) {
-                    Some(at) => some(read, 0, at),
-                    None => some(read, 1, Vec::new()),
-                }
-            }
+            Operation::Pad { low, interior, .. } => self.pad(low, interior, o, read),
             Operation::Convolution(c) => self.convolution(c, o, read),
-            Operation::DynamicSlice { sizes } => {
-                let start = |k: usize| held(1 + k, &[]).clamp(0, ins[0][k] - sizes[k]);
-                some(read, 0, (0..o.len()).map(|k| o[k] + start(k)).collect());
-                (1..ins.len()).for_each(|k| some(read, k, Vec::new()));
-            }
-            Operation::DynamicUpdateSlice => {
-                let start = |k: usize| held(2 + k, &[]).clamp(0, ins[0][k] - ins[1][k]);
-                let at: Index = (0..o.len()).map(|k| o[k] - start(k)).collect();
-                match is_inside(&at, &ins[1]) {
-                    true => some(read, 1, at),
-                    false => some(read, 0, o.to_vec()),
-                }
-                (2..ins.len()).for_each(|k| some(read, k, Vec::new()));
-            }
+            Operation::DynamicSlice { sizes } => self.dynamic_slice(sizes, o, held, read),
+            Operation::DynamicUpdateSlice => self.dynamic_update_slice(o, held, read),
             Operation::Gather(g) => self.gather(g, o, held, read),
             Operation::Scatter(g) => self.scatter(g, o, held, read),
             Operation::Tuple => some(read, result, o.to_vec()),
@@ -140,14 +108,62 @@ impl<'a> Definition<'a> {
                 (None, Some(operand)) => some(read, operand, o.to_vec()),
                 (None, None) => {}
             },
-            Operation::GetTupleElement { index } => {
-                let Shape::Tuple(parts) = self.shapes[0] else { panic!("no tuple") };
-                let before: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
-                some(read, before + result, o.to_vec());
-            }
+            Operation::GetTupleElement { index } => self.visit(read, self.leaves_before(*index) + result, o.to_vec()),
             Operation::Iota { .. } | Operation::Constant | Operation::Parameter { .. } => {}
             other => panic!("{other:?} is not interpreted"),
         }
+    }
+
+    /// Visits a read of an element.
+    fn visit(&self, read: Read, operand: usize, at: Index) {
+        assert!(is_inside(&at, &self.ins[operand]), "{:?} reads {at:?} of operand {operand}", self.operation);
+        read(operand, Some(at));
+    }
+
+    fn elementwise(&self, o: &[i64], read: Read) {
+        for (k, input) in self.ins.iter().enumerate() {
+            self.visit(read, k, if input.is_empty() { Vec::new() } else { o.to_vec() });
+        }
+    }
+
+    fn concatenate(&self, dim: usize, o: &[i64], read: Read) {
+        let (mut k, mut at) = (0, o.to_vec());
+        while at[dim] >= self.ins[k][dim] {
+            at[dim] -= self.ins[k][dim];
+            k += 1;
+        }
+        self.visit(read, k, at);
+    }
+
+    fn pad(&self, low: &[i64], interior: &[i64], o: &[i64], read: Read) {
+        let steps: Index = interior.iter().map(|n| n + 1).collect();
+        match inserted(low, &steps, &self.ins[0], o) {
+            Some(at) => self.visit(read, 0, at),
+            None => self.visit(read, 1, Vec::new()),
+        }
+    }
+
+    fn dynamic_slice(&self, sizes: &[i64], o: &[i64], held: Held, read: Read) {
+        let start = |k: usize| held(1 + k, &[]).clamp(0, self.ins[0][k] - sizes[k]);
+        self.visit(read, 0, (0..o.len()).map(|k| o[k] + start(k)).collect());
+        (1..self.ins.len()).for_each(|k| self.visit(read, k, Vec::new()));
+    }
+
+    fn dynamic_update_slice(&self, o: &[i64], held: Held, read: Read) {
+        let ins = &self.ins;
+        let start = |k: usize| held(2 + k, &[]).clamp(0, ins[0][k] - ins[1][k]);
+        let at: Index = (0..o.len()).map(|k| o[k] - start(k)).collect();
+        match is_inside(&at, &ins[1]) {
+            true => self.visit(read, 1, at),
+            false => self.visit(read, 0, o.to_vec()),
+        }
+        (2..ins.len()).for_each(|k| self.visit(read, k, Vec::new()));
+    }
+
+    /// The leaves of a tuple before a part.
+    fn leaves_before(&self, index: usize) -> usize {
+        let Shape::Tuple(parts) = self.shapes[0] else { panic!("no tuple") };
+        parts[..index].iter().map(|part| leaves(part).len()).sum()
     }
 
     /// The operation that an asynchronous start runs.

@@ -2,7 +2,7 @@
 
 use super::{Number, Value, array, instruction};
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Algorithm, Array, Dim, Operation, Shape, WindowDim, leaves};
+use tensor_layout::operations::{Algorithm, Array, Dim, Gather, Operation, Shape, WindowDim, leaves};
 
 /// Whether an array of the shape has a bounded dynamic size.
 fn varies(shape: &Shape) -> bool {
@@ -104,12 +104,8 @@ fn sizes(i: &Instruction, x: &[Value], shapes: &[&Shape], bounds: &[i64]) -> Vec
             (0..x[0].sizes.len()).filter(|k| !dims.contains(k)).map(|k| x[0].sizes[k]).collect()
         }
         Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
-            let free = |k: usize, lists: [&Vec<usize>; 2]| {
-                let kept = (0..x[k].sizes.len()).filter(|d| !lists.iter().any(|list| list.contains(d)));
-                kept.map(|d| x[k].sizes[d]).collect::<Vec<_>>()
-            };
             let batch: Vec<i64> = lhs_batch.iter().map(|d| x[0].sizes[*d]).collect();
-            [batch, free(0, [lhs_batch, lhs_contracting]), free(1, [rhs_batch, rhs_contracting])].concat()
+            [batch, free(&x[0], [lhs_batch, lhs_contracting]), free(&x[1], [rhs_batch, rhs_contracting])].concat()
         }
         Operation::Concatenate { dim } => {
             let mut sizes = of(0);
@@ -121,31 +117,12 @@ fn sizes(i: &Instruction, x: &[Value], shapes: &[&Shape], bounds: &[i64]) -> Vec
             .collect(),
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DynamicReshape) => scalars(&x[1..]),
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => Vec::new(),
-        // One dimension is dynamic.
-        Operation::Reshape => {
-            let of_bound = array(&i.shape).dims.iter().position(|dim| matches!(dim, Dim::Bounded(_)));
-            let mut sizes = bounds.to_vec();
-            if let Some(k) = of_bound {
-                sizes[k] = 1;
-                sizes[k] = x[0].sizes.iter().product::<i64>() / sizes.iter().product::<i64>();
-            }
-            sizes
-        }
+        Operation::Reshape => reshaped(i, &x[0], bounds),
         Operation::Iota { .. } => bounds.to_vec(),
         Operation::Slice { starts, limits, strides } => (0..bounds.len())
             .map(|k| (starts[k]..limits[k].min(x[0].sizes[k])).step_by(strides[k] as usize).count() as i64)
             .collect(),
-        Operation::Gather(g) => {
-            let mut counted = (0..x[1].sizes.len()).filter(|k| *k != g.index_vector_dim);
-            let kept = |k: &usize| !g.collapsed_slice_dims.contains(k) && !g.operand_batching_dims.contains(k);
-            let block = blocks(array(shapes[0]), &x[0], &g.slice_sizes);
-            let mut inside = (0..block.len()).filter(kept);
-            let size = |k| match g.offset_dims.contains(&k) {
-                true => block[inside.next().unwrap()],
-                false => x[1].sizes[counted.next().unwrap()],
-            };
-            (0..bounds.len()).map(size).collect()
-        }
+        Operation::Gather(g) => gathered(g, x, &blocks(array(shapes[0]), &x[0], &g.slice_sizes), bounds),
         Operation::DynamicSlice { sizes } => blocks(array(shapes[0]), &x[0], sizes),
         Operation::ReduceWindow { window } => window.iter().zip(&x[0].sizes).map(|(w, n)| windows(w, *n)).collect(),
         Operation::Convolution(c) => {
@@ -158,4 +135,33 @@ fn sizes(i: &Instruction, x: &[Value], shapes: &[&Shape], bounds: &[i64]) -> Vec
         }
         _ => of(0),
     }
+}
+
+/// The sizes of the dimensions in none of two lists.
+fn free(v: &Value, lists: [&Vec<usize>; 2]) -> Vec<i64> {
+    let kept = (0..v.sizes.len()).filter(|d| !lists.iter().any(|list| list.contains(d)));
+    kept.map(|d| v.sizes[d]).collect()
+}
+
+/// The sizes of a reshape, of which one is dynamic.
+fn reshaped(i: &Instruction, x: &Value, bounds: &[i64]) -> Vec<i64> {
+    let dynamic = array(&i.shape).dims.iter().position(|dim| matches!(dim, Dim::Bounded(_)));
+    let mut sizes = bounds.to_vec();
+    if let Some(k) = dynamic {
+        sizes[k] = 1;
+        sizes[k] = x.sizes.iter().product::<i64>() / sizes.iter().product::<i64>();
+    }
+    sizes
+}
+
+/// The sizes of a gather of blocks of these sizes.
+fn gathered(g: &Gather, x: &[Value], block: &[i64], bounds: &[i64]) -> Vec<i64> {
+    let mut counted = (0..x[1].sizes.len()).filter(|k| *k != g.index_vector_dim);
+    let kept = |k: &usize| !g.collapsed_slice_dims.contains(k) && !g.operand_batching_dims.contains(k);
+    let mut inside = (0..block.len()).filter(kept);
+    let size = |k| match g.offset_dims.contains(&k) {
+        true => block[inside.next().unwrap()],
+        false => x[1].sizes[counted.next().unwrap()],
+    };
+    (0..bounds.len()).map(size).collect()
 }
