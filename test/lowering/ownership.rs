@@ -116,103 +116,133 @@ fn of_type(rng: &mut Rng, types: &[usize], wanted: usize) -> usize {
     rng.choice(found).unwrap_or(wanted)
 }
 
-/// Writes the text of a block; arrays are `%v` and their number.
-fn write_block(text: &mut String, block: &Block, types: &mut Vec<usize>, end: &str, names: &mut Vec<String>) {
-    for step in &block.steps {
-        let n = text.len();
-        let name = |v: &usize| names[*v].clone();
-        let typed = |v: &usize| TYPES[types[*v]];
-        let (made, of): (Vec<String>, Vec<usize>) = match step {
+/// The text of a block, with the types and the names of its arrays so far.
+struct BlockWriter<'a> {
+    text: &'a mut String,
+    types: Vec<usize>,
+    names: Vec<String>,
+}
+
+impl BlockWriter<'_> {
+    /// Writes a block that ends with a terminator, perhaps of a first operand and its type.
+    fn block(&mut self, block: &Block, end: &str) {
+        for step in &block.steps {
+            let (made, types) = self.step(step);
+            self.names.extend(made);
+            self.types.extend(types);
+        }
+        let (end, first) = end.split_once(' ').unwrap_or((end, ""));
+        let first = first.split_once(',');
+        let values = block.gives.iter().map(|v| self.names[*v].clone());
+        let values: Vec<String> = first.map(|f| f.0.to_owned()).into_iter().chain(values).collect();
+        let types = block.gives.iter().map(|v| TYPES[self.types[*v]]);
+        let types: Vec<&str> = first.map(|f| f.1).into_iter().chain(types).collect();
+        writeln!(self.text, "{end} {} : {}", values.join(", "), types.join(", ")).unwrap();
+    }
+
+    /// Writes a block inside of this one, with further arrays.
+    fn inner(&mut self, block: &Block, end: &str, names: &[String], types: &[usize]) {
+        let (names, types) = ([&self.names, names].concat(), [&self.types, types].concat());
+        BlockWriter { text: self.text, types, names }.block(block, end);
+    }
+
+    /// Writes a step; the names and types of its results.
+    fn step(&mut self, step: &Step) -> (Vec<String>, Vec<usize>) {
+        let n = self.text.len();
+        let name = |v: &usize| self.names[*v].clone();
+        let typed = |v: &usize| TYPES[self.types[*v]];
+        match step {
             Step::Sum(a, b) => {
-                writeln!(text, "%n{n} = arith.addi {}, {} : {}", name(a), name(b), typed(a)).unwrap();
-                (vec![format!("%n{n}")], vec![types[*a]])
+                writeln!(self.text, "%n{n} = arith.addi {}, {} : {}", name(a), name(b), typed(a)).unwrap();
+                (vec![format!("%n{n}")], vec![self.types[*a]])
             }
             Step::Insert(a) => {
-                writeln!(text, "%n{n} = tensor.insert %seven into {}[%one, %two] : {}", name(a), typed(a)).unwrap();
-                (vec![format!("%n{n}")], vec![types[*a]])
+                writeln!(self.text, "%n{n} = tensor.insert %seven into {}[%one, %two] : {}", name(a), typed(a))
+                    .unwrap();
+                (vec![format!("%n{n}")], vec![self.types[*a]])
             }
             Step::Slide(a) => {
                 let (a, t) = (name(a), typed(a));
                 let row = t.replacen('3', "2", 1);
-                writeln!(text, "%s{n} = tensor.extract_slice {a}[0, 0] [2, 5] [1, 1] : {t} to {row}").unwrap();
-                writeln!(text, "%n{n} = tensor.insert_slice %s{n} into {a}[1, 0] [2, 5] [1, 1] : {row} into {t}")
+                writeln!(self.text, "%s{n} = tensor.extract_slice {a}[0, 0] [2, 5] [1, 1] : {t} to {row}").unwrap();
+                writeln!(self.text, "%n{n} = tensor.insert_slice %s{n} into {a}[1, 0] [2, 5] [1, 1] : {row} into {t}")
                     .unwrap();
-                (vec![format!("%n{n}")], vec![types[step.operand()]])
+                (vec![format!("%n{n}")], vec![self.types[step.operand()]])
             }
             Step::Convert(a) => {
-                let to = 1 - types[*a];
-                writeln!(text, "%n{n} = layout.convert {} : {} to {}", name(a), typed(a), TYPES[to]).unwrap();
+                let to = 1 - self.types[*a];
+                writeln!(self.text, "%n{n} = layout.convert {} : {} to {}", name(a), typed(a), TYPES[to]).unwrap();
                 (vec![format!("%n{n}")], vec![to])
             }
             Step::Call(a) => {
                 let t = TYPES[1];
-                writeln!(text, "%n{n}:2 = func.call @twice({}) : ({t}) -> ({t}, {t})", name(a)).unwrap();
+                writeln!(self.text, "%n{n}:2 = func.call @twice({}) : ({t}) -> ({t}, {t})", name(a)).unwrap();
                 (vec![format!("%n{n}#0"), format!("%n{n}#1")], vec![1, 1])
             }
             Step::If(condition, blocks) => {
-                let of: Vec<usize> = kinds(&blocks[0], types);
-                let all: Vec<&str> = of.iter().map(|t| TYPES[*t]).collect();
-                writeln!(text, "%n{n}:{} = scf.if %c{condition} -> ({}) {{", of.len(), all.join(", ")).unwrap();
-                write_block(text, &blocks[0], &mut types.clone(), "scf.yield", &mut names.clone());
-                text.push_str("} else {\n");
-                write_block(text, &blocks[1], &mut types.clone(), "scf.yield", &mut names.clone());
-                text.push_str("}\n");
-                ((0..of.len()).map(|k| format!("%n{n}#{k}")).collect(), of)
+                let types = kinds(&blocks[0], &self.types);
+                let all: Vec<&str> = types.iter().map(|t| TYPES[*t]).collect();
+                writeln!(self.text, "%n{n}:{} = scf.if %c{condition} -> ({}) {{", types.len(), all.join(", ")).unwrap();
+                self.inner(&blocks[0], "scf.yield", &[], &[]);
+                self.text.push_str("} else {\n");
+                self.inner(&blocks[1], "scf.yield", &[], &[]);
+                self.text.push_str("}\n");
+                ((0..types.len()).map(|k| format!("%n{n}#{k}")).collect(), types)
             }
-            Step::For(from, body) | Step::While(from, body) => {
-                let of: Vec<usize> = from.iter().map(|v| types[*v]).collect();
-                let all = of.iter().map(|t| TYPES[*t]).collect::<Vec<_>>().join(", ");
-                let carried = |prefix: &str| (0..of.len()).map(|k| format!("%{prefix}{n}_{k}")).collect::<Vec<_>>();
-                let assigned = |to: &[String]| {
-                    to.iter().zip(from).map(|(to, v)| format!("{to} = {}", name(v))).collect::<Vec<_>>().join(", ")
-                };
-                let inside = carried("x");
-                let is_for = matches!(step, Step::For(..));
-                let first = if is_for {
-                    writeln!(
-                        text,
-                        "%n{n}:{} = scf.for %i{n} = %zero to %times step %one iter_args({}) -> ({all}) {{",
-                        of.len(),
-                        assigned(&inside)
-                    )
-                    .unwrap();
-                    0
-                } else {
-                    let before = carried("b");
-                    let arguments: Vec<String> =
-                        inside.iter().zip(&of).map(|(name, t)| format!("{name}: {}", TYPES[*t])).collect();
-                    writeln!(
-                        text,
-                        "%n{n}:{} = scf.while (%j{n} = %zero, {}) : (index, {all}) -> (index, {all}) {{\n\
-                         %k{n} = arith.cmpi ult, %j{n}, %times : index\n\
-                         scf.condition(%k{n}) %j{n}, {} : index, {all}\n}} do {{\n^bb0(%i{n}: index, {}):\n\
-                         %l{n} = arith.addi %i{n}, %one : index",
-                        of.len() + 1,
-                        assigned(&before),
-                        before.join(", "),
-                        arguments.join(", ")
-                    )
-                    .unwrap();
-                    1
-                };
-                let (mut types, mut names) = (types.clone(), names.clone());
-                types.extend(&of);
-                names.extend(inside);
-                let end = if is_for { "scf.yield".into() } else { format!("scf.yield %l{n},index") };
-                write_block(text, body, &mut types, &end, &mut names);
-                text.push_str("}\n");
-                ((0..of.len()).map(|k| format!("%n{n}#{}", k + first)).collect(), of)
-            }
-        };
-        names.extend(made);
-        types.extend(of);
+            Step::For(from, body) => self.for_loop(n, from, body),
+            Step::While(from, body) => self.while_loop(n, from, body),
+        }
     }
-    let (end, first) = end.split_once(' ').unwrap_or((end, ""));
-    let first = first.split_once(',');
-    let values = first.map(|f| f.0.to_owned()).into_iter().chain(block.gives.iter().map(|v| names[*v].clone()));
-    let of = first.map(|f| f.1).into_iter().chain(block.gives.iter().map(|v| TYPES[types[*v]]));
-    let (values, of): (Vec<String>, Vec<&str>) = (values.collect(), of.collect());
-    writeln!(text, "{end} {} : {}", values.join(", "), of.join(", ")).unwrap();
+
+    fn for_loop(&mut self, n: usize, from: &[usize], body: &Block) -> (Vec<String>, Vec<usize>) {
+        let types: Vec<usize> = from.iter().map(|v| self.types[*v]).collect();
+        let inside = carried("x", n, types.len());
+        let (count, assigned, all) = (types.len(), self.assigned(&inside, from), listed(&types));
+        writeln!(
+            self.text,
+            "%n{n}:{count} = scf.for %i{n} = %zero to %times step %one iter_args({assigned}) -> ({all}) {{"
+        )
+        .unwrap();
+        self.inner(body, "scf.yield", &inside, &types);
+        self.text.push_str("}\n");
+        ((0..count).map(|k| format!("%n{n}#{k}")).collect(), types)
+    }
+
+    fn while_loop(&mut self, n: usize, from: &[usize], body: &Block) -> (Vec<String>, Vec<usize>) {
+        let types: Vec<usize> = from.iter().map(|v| self.types[*v]).collect();
+        let (before, inside) = (carried("b", n, types.len()), carried("x", n, types.len()));
+        let arguments: Vec<String> =
+            inside.iter().zip(&types).map(|(name, t)| format!("{name}: {}", TYPES[*t])).collect();
+        let (assigned, all) = (self.assigned(&before, from), listed(&types));
+        writeln!(
+            self.text,
+            "%n{n}:{} = scf.while (%j{n} = %zero, {assigned}) : (index, {all}) -> (index, {all}) {{\n\
+             %k{n} = arith.cmpi ult, %j{n}, %times : index\n\
+             scf.condition(%k{n}) %j{n}, {} : index, {all}\n}} do {{\n^bb0(%i{n}: index, {}):\n\
+             %l{n} = arith.addi %i{n}, %one : index",
+            types.len() + 1,
+            before.join(", "),
+            arguments.join(", ")
+        )
+        .unwrap();
+        self.inner(body, &format!("scf.yield %l{n},index"), &inside, &types);
+        self.text.push_str("}\n");
+        ((1..=types.len()).map(|k| format!("%n{n}#{k}")).collect(), types)
+    }
+
+    /// The first values of a loop's arrays.
+    fn assigned(&self, to: &[String], from: &[usize]) -> String {
+        to.iter().zip(from).map(|(to, v)| format!("{to} = {}", self.names[*v])).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The names of a loop's arrays.
+fn carried(prefix: &str, n: usize, count: usize) -> Vec<String> {
+    (0..count).map(|k| format!("%{prefix}{n}_{k}")).collect()
+}
+
+fn listed(types: &[usize]) -> String {
+    types.iter().map(|t| TYPES[*t]).collect::<Vec<_>>().join(", ")
 }
 
 impl Step {
@@ -343,8 +373,8 @@ fn program(rng: &mut Rng, number: usize) -> Program {
         TYPES[1],
         results.join(", ")
     );
-    let mut names = vec!["%a0".to_owned(), "%a1".to_owned()];
-    write_block(&mut text, &block, &mut vec![0, 1], "return", &mut names);
+    let names = vec!["%a0".to_owned(), "%a1".to_owned()];
+    BlockWriter { text: &mut text, types: vec![0, 1], names }.block(&block, "return");
     text.push_str("}\n");
     Program { block, gives, text }
 }

@@ -95,18 +95,7 @@ fn element(
             at(from, k, &with(dim, index[dim] % size(dim)))
         }
         Exchange::Reduce => combined(index),
-        Exchange::ReduceTogether => {
-            let all = |device: &i64| {
-                let scalar =
-                    |n: usize| Value { data: vec![at(*device, n, index)], sizes: Vec::new(), ..given[d][n].clone() };
-                (0..given[d].len()).map(|n| vec![scalar(n)]).collect::<Vec<_>>()
-            };
-            let both = |a: Vec<Vec<Value>>, b: Vec<Vec<Value>>| {
-                let done = crate::interpreter::run(module, i.called[0], &[a, b].concat());
-                done.into_iter().map(|value| vec![value]).collect()
-            };
-            own.expect("a group").iter().map(all).reduce(both).expect("a device")[k][0].data[0]
-        }
+        Exchange::ReduceTogether => reduced_together(module, i, given, own.expect("a group"), k, index),
         Exchange::ReduceScatter { dim } => {
             let part = size(dim) / own.expect("a group").len() as i64;
             combined(&with(dim, place() * part + index[dim]))
@@ -124,6 +113,24 @@ fn element(
         }
         Exchange::Ragged | Exchange::PermuteBlocks { .. } => unreachable!("they are on their own"),
     }
+}
+
+/// An element of result `k` of a reduction of all operands at once.
+fn reduced_together(
+    module: &Module,
+    i: &Instruction,
+    given: &[Vec<Value>],
+    group: &[i64],
+    k: usize,
+    index: &[i64],
+) -> Number {
+    let scalar = |v: &Value| vec![Value { data: vec![v.at(index)], sizes: Vec::new(), ..v.clone() }];
+    let all = |device: &i64| given[*device as usize].iter().map(scalar).collect::<Vec<_>>();
+    let both = |a: Vec<Vec<Value>>, b: Vec<Vec<Value>>| {
+        let done = crate::interpreter::run(module, i.called[0], &[a, b].concat());
+        done.into_iter().map(|value| vec![value]).collect()
+    };
+    group.iter().map(all).reduce(both).expect("a device")[k][0].data[0]
 }
 
 /// The outputs of device `d`, with the blocks from other devices.

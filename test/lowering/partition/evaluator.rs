@@ -249,13 +249,7 @@ impl<'m> Processes<'m> {
                 let index: Vec<usize> = operands[1..].iter().map(|v| v.number() as usize).collect();
                 Value::Number(tensor(0).at(&index))
             }
-            "tensor.insert" => {
-                let index: Vec<usize> = operands[2..].iter().map(|v| v.number() as usize).collect();
-                let mut new = tensor(1).clone();
-                let place = new.place(&index);
-                new.data[place] = operands[0].number();
-                Value::of(new)
-            }
+            "tensor.insert" => Value::of(inserted(&operands)),
             "tensor.expand_shape" | "tensor.collapse_shape" => {
                 if ir::name(op) == "tensor.expand_shape" {
                     assert_eq!(numbers(op, "static_output_shape"), sizes());
@@ -267,62 +261,38 @@ impl<'m> Processes<'m> {
                 Value::of(joined(&operands.iter().map(|v| v.tensor().clone()).collect::<Vec<_>>(), dim))
             }
             "tensor.extract_slice" => {
-                let at = slice(op);
-                let taken = numbers(op, "static_sizes");
+                let (at, taken) = (slice(op), numbers(op, "static_sizes"));
                 let data: Vec<f64> = each(&taken).map(|index| tensor(0).at(&at(&index))).collect();
                 Value::of(Tensor { sizes: sizes(), data })
             }
-            "tensor.insert_slice" => {
-                let (at, mut new) = (slice(op), tensor(1).clone());
-                for (index, x) in each(&numbers(op, "static_sizes")).zip(&tensor(0).data) {
-                    let place = new.place(&at(&index));
-                    new.data[place] = *x;
-                }
-                Value::of(new)
-            }
-            "tensor.pad" => {
-                let (low, block) = (numbers(op, "static_low"), ir::blocks(op)[0]);
-                let source = tensor(0).clone();
-                let mut data = Vec::new();
-                for index in each(&sizes()) {
-                    let inside: Option<Vec<usize>> =
-                        index.iter().zip(&low).map(|(at, low)| at.checked_sub(*low)).collect();
-                    let inside = inside.filter(|own| own.iter().zip(&source.sizes).all(|(at, size)| at < size));
-                    data.push(match inside {
-                        Some(own) => source.at(&own),
-                        None => {
-                            let point: Vec<Value> = index.iter().map(|at| Value::Number(*at as f64)).collect();
-                            self.block(block, &[process], &[point])[0][0].number()
-                        }
-                    });
-                }
-                Value::of(Tensor { sizes: sizes(), data })
-            }
+            "tensor.insert_slice" => Value::of(inserted_slice(op, tensor(0), tensor(1))),
+            "tensor.pad" => Value::of(self.padded(op, process, tensor(0), sizes())),
             "tensor.generate" => {
-                let mut data = Vec::new();
-                for index in each(&sizes()) {
-                    let point: Vec<Value> = index.iter().map(|at| Value::Number(*at as f64)).collect();
-                    data.push(self.block(ir::blocks(op)[0], &[process], &[point])[0][0].number());
-                }
+                let data = each(&sizes()).map(|index| self.element_at(op, process, &index)).collect();
                 Value::of(Tensor { sizes: sizes(), data })
             }
             _ if ir::indexing_maps(op).is_some() => return self.structured(op, process, &operands),
-            _ => match operands.iter().find(|v| matches!(v, Value::Tensor(_))) {
-                None => Value::Number(scalar(op, &operands.iter().map(Value::number).collect::<Vec<_>>())),
-                Some(like) => {
-                    let sizes = like.tensor().sizes.clone();
-                    let lane = |k: usize| {
-                        operands
-                            .iter()
-                            .map(|v| if let Value::Tensor(t) = v { t.data[k] } else { v.number() })
-                            .collect::<Vec<_>>()
-                    };
-                    let data = (0..like.tensor().data.len()).map(|k| scalar(op, &lane(k))).collect();
-                    Value::of(Tensor { sizes, data })
-                }
-            },
+            _ => elementwise(op, &operands),
         };
         if result.is_some() { vec![one] } else { Vec::new() }
+    }
+
+    /// What the body of an operation yields at an index.
+    fn element_at(&mut self, op: Op<'m>, process: usize, index: &[usize]) -> f64 {
+        let point: Vec<Value> = index.iter().map(|at| Value::Number(*at as f64)).collect();
+        self.block(ir::blocks(op)[0], &[process], &[point])[0][0].number()
+    }
+
+    /// A tensor with padding, each element of which the body yields.
+    fn padded(&mut self, op: Op<'m>, process: usize, source: &Tensor, sizes: Vec<usize>) -> Tensor {
+        let low = numbers(op, "static_low");
+        let mut data = Vec::new();
+        for index in each(&sizes) {
+            let inside: Option<Vec<usize>> = index.iter().zip(&low).map(|(at, low)| at.checked_sub(*low)).collect();
+            let inside = inside.filter(|own| own.iter().zip(&source.sizes).all(|(at, size)| at < size));
+            data.push(inside.map_or_else(|| self.element_at(op, process, &index), |own| source.at(&own)));
+        }
+        Tensor { sizes, data }
     }
 
     /// A structured operation, one iteration at a time.
@@ -367,6 +337,38 @@ impl<'m> Processes<'m> {
         }
         outputs.into_iter().map(Value::of).collect()
     }
+}
+
+/// A tensor with one element replaced: the operands are the element, the tensor, and the index.
+fn inserted(operands: &[Value]) -> Tensor {
+    let index: Vec<usize> = operands[2..].iter().map(|v| v.number() as usize).collect();
+    let mut new = operands[1].tensor().clone();
+    let place = new.place(&index);
+    new.data[place] = operands[0].number();
+    new
+}
+
+fn inserted_slice(op: Op, part: &Tensor, into: &Tensor) -> Tensor {
+    let (at, mut new) = (slice(op), into.clone());
+    for (index, x) in each(&numbers(op, "static_sizes")).zip(&part.data) {
+        let place = new.place(&at(&index));
+        new.data[place] = *x;
+    }
+    new
+}
+
+/// An operation on numbers, or on each element of tensors.
+fn elementwise(op: Op, operands: &[Value]) -> Value {
+    let Some(like) = operands.iter().find(|v| matches!(v, Value::Tensor(_))) else {
+        return Value::Number(scalar(op, &operands.iter().map(Value::number).collect::<Vec<_>>()));
+    };
+    let sizes = like.tensor().sizes.clone();
+    let lane = |k: usize| {
+        let element = |v: &Value| if let Value::Tensor(t) = v { t.data[k] } else { v.number() };
+        operands.iter().map(element).collect::<Vec<_>>()
+    };
+    let data = (0..like.tensor().data.len()).map(|k| scalar(op, &lane(k))).collect();
+    Value::of(Tensor { sizes, data })
 }
 
 fn softmax(x: &Tensor, dim: usize) -> Tensor {

@@ -127,23 +127,25 @@ impl Case {
 
     /// The text of this case, as number `k`.
     pub fn text(&self, k: usize) -> String {
-        let (element, from, to) = TYPES[self.element];
-        let t = |shape: &[usize], element: &str| {
-            let sizes: String = shape.iter().map(|n| format!("{n}x")).collect();
-            format!("tensor<{sizes}{element}>")
-        };
-        let whole = t(&self.shape, element);
-        let rank = self.shape.len();
-        let dims: Vec<String> = (0..rank).map(|d| format!("d{d}")).collect();
-        let map = |rank: usize| {
-            let dims: Vec<String> = (0..rank).map(|d| format!("d{d}")).collect();
-            format!("affine_map<({0}) -> ({0})>", dims.join(", "))
-        };
-        let kinds = |rank: usize| vec!["\"parallel\""; rank].join(", ");
+        let mut text = self.operand(k) + &self.collective(k);
+        if self.overwrites {
+            text += &self.overwriting(k);
+        }
+        text + &self.printed(&format!("r{k}"), &self.result_shape())
+    }
+
+    /// The type of a tensor of the case's elements.
+    fn tensor(&self, shape: &[usize]) -> String {
+        tensor(shape, TYPES[self.element].0)
+    }
+
+    /// The operand `%x`, computed from the rank.
+    fn operand(&self, k: usize) -> String {
+        let (element, from, _) = TYPES[self.element];
+        let (whole, rank) = (self.tensor(&self.shape), self.shape.len());
         let mut indices = String::new();
         let mut linear = "%zero".to_owned();
-        for d in 0..dims.len() {
-            let n = self.shape[d];
+        for (d, n) in self.shape.iter().enumerate() {
             indices += &format!(
                 "    %i{d} = linalg.index {d} : index\n    %n{d} = arith.constant {n} : index\n\
                  \x20   %p{d} = arith.muli {linear}, %n{d} : index\n    %q{d} = arith.addi %p{d}, %i{d} : index\n"
@@ -154,7 +156,7 @@ impl Case {
         let into = if from.is_empty() { String::new() } else { format!("    %v = {from} %w : i32 to {element}\n") };
         let made = if from.is_empty() { "%w" } else { "%v" };
         let seed = self.seed;
-        let mut text = format!(
+        format!(
             "  %empty{k} = tensor.empty() : {whole}\n\
              \x20 %x{k} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs(%empty{k} : {whole}) {{\n\
              \x20 ^bb0(%o: {element}):\n    %zero = arith.constant 0 : index\n{indices}\
@@ -167,16 +169,19 @@ impl Case {
              \x20   %cp = arith.constant {product} : index\n    %l = arith.muli %j, %cp : index\n    %m = arith.addi %f, %l : index\n\
              \x20   %u = arith.index_cast %m : index to i32\n    %one = arith.constant 1 : i32\n    %w = arith.subi %u, %one : i32\n\
              {into}    linalg.yield {made} : {element}\n  }} -> {whole}\n",
-            map(rank),
-            kinds(rank),
-        );
+            identity(rank),
+            parallel(rank),
+        )
+    }
+
+    /// The collective, from `%x` to `%r`.
+    fn collective(&self, k: usize) -> String {
         let axes = self.axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let on = format!("on @g grid_axes = [{axes}]");
-        let shape = self.result_shape();
-        let result = t(&shape, element);
+        let (whole, result) = (self.tensor(&self.shape), self.tensor(&self.result_shape()));
         let by = format!("reduction = {}", REDUCTIONS[self.reduction]);
         let axis = self.axes[0];
-        text += &match self.kind {
+        match self.kind {
             Kind::Gather { dim } => {
                 format!("  %r{k} = shard.all_gather %x{k} {on} gather_axis = {dim} : {whole} -> {result}\n")
             }
@@ -211,29 +216,42 @@ impl Case {
                  \x20   %s = shard.shift %v {on} shift_axis = {axis} offset = 1 rotate : {whole} -> {whole}\n\
                  \x20   scf.yield %s : {whole}\n  }}\n"
             ),
-        };
-        if self.overwrites {
-            text += &format!(
-                "  %over{k} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs(%x{k} : {whole}) {{\n\
-                 \x20 ^bb0(%o: {element}):\n",
-                map(rank),
-                kinds(rank)
-            );
-            let (name, attribute) = if element.contains('f') { ("arith.addf", "1.0") } else { ("arith.addi", "1") };
-            text += &format!(
-                "    %c = arith.constant {attribute} : {element}\n    %s = {name} %o, %c : {element}\n    linalg.yield %s : {element}\n  }} -> {whole}\n"
-            );
-            text +=
-                &printed(&format!("over{k}"), &whole, &t(&self.shape, "f32"), element, to, &map(rank), &kinds(rank));
         }
-        text + &printed(
-            &format!("r{k}"),
-            &result,
-            &t(&shape, "f32"),
-            element,
-            to,
-            &map(shape.len()),
-            &kinds(shape.len()),
+    }
+
+    /// The operand, overwritten and printed.
+    fn overwriting(&self, k: usize) -> String {
+        let (element, rank) = (TYPES[self.element].0, self.shape.len());
+        let whole = self.tensor(&self.shape);
+        let (name, attribute) = if element.contains('f') { ("arith.addf", "1.0") } else { ("arith.addi", "1") };
+        let text = format!(
+            "  %over{k} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs(%x{k} : {whole}) {{\n\
+             \x20 ^bb0(%o: {element}):\n    %c = arith.constant {attribute} : {element}\n\
+             \x20   %s = {name} %o, %c : {element}\n    linalg.yield %s : {element}\n  }} -> {whole}\n",
+            identity(rank),
+            parallel(rank)
+        );
+        text + &self.printed(&format!("over{k}"), &self.shape)
+    }
+
+    /// Prints a tensor of this shape as f32.
+    fn printed(&self, v: &str, shape: &[usize]) -> String {
+        let (element, _, by) = TYPES[self.element];
+        let (t, to) = (self.tensor(shape), tensor(shape, "f32"));
+        let (map, kinds) = (identity(shape.len()), parallel(shape.len()));
+        let body = match by {
+            "" => "    linalg.yield %i : f32\n".to_owned(),
+            "arith.index_cast" => {
+                "    %c = arith.index_cast %i : index to i32\n    %f = arith.sitofp %c : i32 to f32\n    linalg.yield %f : f32\n".into()
+            }
+            _ => format!("    %f = {by} %i : {element} to f32\n    linalg.yield %f : f32\n"),
+        };
+        format!(
+            "  %room_{v} = tensor.empty() : {to}\n\
+             \x20 %floats_{v} = linalg.generic {{indexing_maps = [{map}, {map}], iterator_types = [{kinds}]}} ins(%{v} : {t}) outs(%room_{v} : {to}) {{\n\
+             \x20 ^bb0(%i: {element}, %o: f32):\n{body}  }} -> {to}\n\
+             \x20 %any_{v} = tensor.cast %floats_{v} : {to} to tensor<*xf32>\n\
+             \x20 func.call @printMemrefF32(%any_{v}) : (tensor<*xf32>) -> ()\n"
         )
     }
 
@@ -351,20 +369,17 @@ fn unlinear(mut at: usize, shape: &[usize]) -> Vec<usize> {
     index
 }
 
-/// Prints a tensor as f32.
-fn printed(v: &str, t: &str, to: &str, element: &str, by: &str, map: &str, kinds: &str) -> String {
-    let body = match by {
-        "" => "    linalg.yield %i : f32\n".to_owned(),
-        "arith.index_cast" => {
-            "    %c = arith.index_cast %i : index to i32\n    %f = arith.sitofp %c : i32 to f32\n    linalg.yield %f : f32\n".into()
-        }
-        _ => format!("    %f = {by} %i : {element} to f32\n    linalg.yield %f : f32\n"),
-    };
-    format!(
-        "  %room_{v} = tensor.empty() : {to}\n\
-         \x20 %floats_{v} = linalg.generic {{indexing_maps = [{map}, {map}], iterator_types = [{kinds}]}} ins(%{v} : {t}) outs(%room_{v} : {to}) {{\n\
-         \x20 ^bb0(%i: {element}, %o: f32):\n{body}  }} -> {to}\n\
-         \x20 %any_{v} = tensor.cast %floats_{v} : {to} to tensor<*xf32>\n\
-         \x20 func.call @printMemrefF32(%any_{v}) : (tensor<*xf32>) -> ()\n"
-    )
+/// The type of a tensor.
+fn tensor(shape: &[usize], element: &str) -> String {
+    let sizes: String = shape.iter().map(|n| format!("{n}x")).collect();
+    format!("tensor<{sizes}{element}>")
+}
+
+fn identity(rank: usize) -> String {
+    let dims: Vec<String> = (0..rank).map(|d| format!("d{d}")).collect();
+    format!("affine_map<({0}) -> ({0})>", dims.join(", "))
+}
+
+fn parallel(rank: usize) -> String {
+    vec!["\"parallel\""; rank].join(", ")
 }
