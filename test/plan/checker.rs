@@ -20,11 +20,16 @@ fn constraint(text: &str, lo: i64, hi: i64) -> Constraint {
 }
 
 fn equal(rule: Rule, before: &str, after: &str) -> Step {
-    Step { rule, claim: Claim::Equal(expr(before), expr(after)), fact: None, using: Using::All }
+    one(rule, Claim::Equal(expr(before), expr(after)))
 }
 
 /// The map for the steps below: one result, one constraint.
 const MAP: &str = "(d0, d1) -> ((d0 * 8 + d1) mod 8), domain: d0 in [0, 9], d1 in [0, 7], d0 + d1 in [0, 12]";
+
+/// A step without a fact.
+fn one(rule: Rule, claim: Claim) -> Step {
+    Step { rule, claim, fact: None, using: Using::All }
+}
 
 fn refusal(steps: &[Step]) -> Option<Refused> {
     replay(&map(MAP), steps).err()
@@ -33,7 +38,6 @@ fn refusal(steps: &[Step]) -> Option<Refused> {
 #[test]
 fn every_refusal_has_a_step_that_it_refuses() {
     let using_box = |step: Step| Step { using: Using::Box, ..step };
-    let one = |rule, claim| Step { rule, claim, fact: None, using: Using::All };
     let own = || constraint("d0 + d1", 0, 12);
     let none = || Step {
         using: Using::Box,
@@ -85,6 +89,10 @@ fn every_refusal_has_a_step_that_it_refuses() {
         // An accepted step before it does not change the refusal.
         assert_eq!(refusal(&[none(), step.clone()]), Some(Refused { step: 1, reason }), "{step:?}");
     }
+}
+
+#[test]
+fn steps_after_the_end_and_over_many_points_are_refused() {
     let empty = map("(d0) -> (d0), domain: d0 in [1, 0]");
     let end = Step { using: Using::Box, ..one(Rule::Empty, Claim::Nothing(vec![(Expr::Var(0), Interval::new(1, 0))])) };
     assert_eq!(replay(&empty, std::slice::from_ref(&end)), Ok(None));

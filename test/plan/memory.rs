@@ -866,57 +866,94 @@ fn way(module: &Module, from: (usize, RunsAs), to: (usize, RunsAs)) -> Option<Wa
     inner.find_map(|(k, number, frame)| Some([vec![(from, k, number)], way(module, frame, to)?].concat()))
 }
 
+/// The temporaries of a program in its outputs.
+struct InOutputs<'a> {
+    module: &'a Module,
+    used: &'a MemoryUse,
+    main: (usize, RunsAs),
+}
+
+fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+/// A live range in nested time: the numbers of the entry's instruction, its callee, the instruction there, and so on.
+type NestedRange = (Vec<usize>, Vec<usize>);
+
+impl InOutputs<'_> {
+    fn time(&self, frame: (usize, RunsAs), (from, to): (usize, usize)) -> NestedRange {
+        let way = way(self.module, self.main, frame).unwrap();
+        let numbers: Vec<usize> = way.iter().flat_map(|(_, k, runs)| [*k, *runs]).collect();
+        ([&numbers[..], &[from]].concat(), [&numbers[..], &[to, usize::MAX]].concat())
+    }
+
+    fn buffer(&self, one: &InOutput) -> &Buffer {
+        self.used.frames[&one.frame].temporaries().nth(one.temporary).unwrap()
+    }
+
+    fn holds_temporary(&self, k: usize) -> bool {
+        self.used.in_outputs.iter().any(|one| (one.frame, one.temporary) == (self.main, k))
+    }
+
+    /// Whether an elementwise instruction overwrites its operand.
+    fn overwrites(&self, frame: (usize, RunsAs), (from, to): (usize, usize)) -> bool {
+        let is_elementwise =
+            |i: &Instruction| i.name.starts_with("elementwise") || ["negate", "add"].contains(&&*i.opcode);
+        from == to && self.module.computations[frame.0].instructions.get(to).is_some_and(is_elementwise)
+    }
+
+    /// Whether an output is empty while a temporary is in it. A callee of the entry may return the output: until its
+    /// definition it holds temporaries of callees.
+    fn is_free(&self, one: &InOutput, output: &Buffer) -> bool {
+        let buffer = self.buffer(one);
+        let returned = |(frame, at): ((usize, RunsAs), usize)| {
+            let (found, root) = (&self.used.frames[&frame], self.module.computations[frame.0].root);
+            let made = |result: &Option<usize>| result.is_some_and(|k| at <= found.buffers[k].live.0);
+            found.of[root].iter().any(made)
+        };
+        let way = way(self.module, self.main, one.frame).unwrap();
+        let mut at = way.into_iter().map(|(frame, k, _)| (frame, k)).skip(1);
+        let is_main = one.frame == self.main;
+        self.time(one.frame, buffer.live).1 < vec![output.live.0]
+            || is_main && self.overwrites(self.main, (buffer.live.1, output.live.0))
+            || !is_main && (at.any(returned) || returned((one.frame, buffer.live.1)))
+    }
+
+    /// Whether two temporaries may be in one output.
+    fn are_apart(&self, one: &InOutput, other: &InOutput) -> bool {
+        let (here, there) = (self.buffer(one), self.buffer(other));
+        let is_next = self.overwrites(one.frame, (here.live.1, there.live.0))
+            || self.overwrites(one.frame, (there.live.1, here.live.0));
+        // The result of a loop, a branch or a call is empty at first in its callee.
+        let in_result = |a: &InOutput, b: &InOutput| {
+            let (found, buffer) = (&self.used.frames[&a.frame], self.buffer(a));
+            let is_made = |k: usize| found.of[k].iter().flatten().any(|n| std::ptr::eq(&found.buffers[*n], buffer));
+            way(self.module, a.frame, b.frame).is_some_and(|way| way.first().is_some_and(|(_, k, _)| is_made(*k)))
+        };
+        let meet = |a: NestedRange, b: NestedRange| a.0 <= b.1 && b.0 <= a.1;
+        one.frame == other.frame && (!overlap(here.live, there.live) || is_next)
+            || in_result(one, other)
+            || in_result(other, one)
+            || !meet(self.time(one.frame, here.live), self.time(other.frame, there.live))
+    }
+}
+
 /// Checks the temporaries in outputs. Returns their number.
 fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
     let main = (module.entry, RunsAs::Entry);
     let own = &used.frames[&main];
-    let overlap = |a: (usize, usize), b: (usize, usize)| a.0 <= b.1 && b.0 <= a.1;
-    // Live ranges in nested time: the numbers of the entry's instruction, its callee, the instruction there, and so on.
-    let time = |frame: (usize, RunsAs), (from, to): (usize, usize)| {
-        let way = way(module, main, frame).unwrap();
-        let numbers: Vec<usize> = way.iter().flat_map(|(_, k, runs)| [*k, *runs]).collect();
-        ([&numbers[..], &[from]].concat(), [&numbers[..], &[to, usize::MAX]].concat())
-    };
-    let meet = |a: &(Vec<usize>, Vec<usize>), b: &(Vec<usize>, Vec<usize>)| a.0 <= b.1 && b.0 <= a.1;
-    let of = |frame: (usize, RunsAs), k: usize| used.frames[&frame].temporaries().nth(k).unwrap();
-    // An elementwise instruction may overwrite its operand.
-    let over = |frame: (usize, RunsAs), (from, to): (usize, usize)| {
-        let is_elementwise =
-            |i: &Instruction| i.name.starts_with("elementwise") || ["negate", "add"].contains(&&*i.opcode);
-        from == to && module.computations[frame.0].instructions.get(to).is_some_and(is_elementwise)
-    };
+    let all = InOutputs { module, used, main };
     for one in &used.in_outputs {
-        let (buffer, output) = (of(one.frame, one.temporary), &own.buffers[one.output]);
-        let live = time(one.frame, buffer.live);
-        // A callee of the entry may return the output: until its definition it holds temporaries of callees.
-        let returned = |(frame, at): ((usize, RunsAs), usize)| {
-            let (found, root) = (&used.frames[&frame], module.computations[frame.0].root);
-            let made = |result: &Option<usize>| result.is_some_and(|k| at <= found.buffers[k].live.0);
-            found.of[root].iter().any(made)
-        };
-        let mut at = way(module, main, one.frame).unwrap().into_iter().map(|(frame, k, _)| (frame, k)).skip(1);
-        let before = live.1 < vec![output.live.0] || one.frame == main && over(main, (buffer.live.1, output.live.0));
-        assert!(before || one.frame != main && (at.any(returned) || returned((one.frame, buffer.live.1))));
+        let (buffer, output) = (all.buffer(one), &own.buffers[one.output]);
+        assert!(all.is_free(one, output));
         assert!(buffer.space == output.space);
         assert!(buffer.footprint.padded <= output.footprint.padded);
         for other in used.in_outputs.iter().filter(|other| *other != one && other.output == one.output) {
-            let there = of(other.frame, other.temporary);
-            let is_next =
-                over(one.frame, (buffer.live.1, there.live.0)) || over(one.frame, (there.live.1, buffer.live.0));
-            let apart = one.frame == other.frame && (!overlap(buffer.live, there.live) || is_next);
-            // The result of a loop, a branch or a call is empty at first in its callee.
-            let in_result = |a: &InOutput, b: &InOutput| {
-                let (found, buffer) = (&used.frames[&a.frame], of(a.frame, a.temporary));
-                let is_made = |k: usize| found.of[k].iter().flatten().any(|n| std::ptr::eq(&found.buffers[*n], buffer));
-                way(module, a.frame, b.frame).is_some_and(|way| way.first().is_some_and(|(_, k, _)| is_made(*k)))
-            };
-            let apart = apart || in_result(one, other) || in_result(other, one);
-            assert!(apart || !meet(&live, &time(other.frame, there.live)));
+            assert!(all.are_apart(one, other));
         }
     }
     // Each entry temporary that fits into an empty output lies in one.
     for (k, buffer) in own.temporaries().enumerate().filter(|(_, b)| b.footprint.padded > 0) {
-        let is_in = used.in_outputs.iter().any(|one| (one.frame, one.temporary) == (main, k));
         let empty = |(n, output): (usize, &Buffer)| {
             output.role == Role::Result
                 && output.space == buffer.space
@@ -924,13 +961,12 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
                 && buffer.footprint.padded <= output.footprint.padded
                 && used.in_outputs.iter().all(|one| one.output != n)
         };
-        assert!(is_in || !own.buffers.iter().enumerate().any(empty));
+        assert!(all.holds_temporary(k) || !own.buffers.iter().enumerate().any(empty));
     }
     for (number, space) in &used.spaces {
         let left = |at: usize| {
-            let all = own.temporaries().enumerate().filter(|(_, b)| b.space == *number && overlap(b.live, (at, at)));
-            let is_in = |k: usize| used.in_outputs.iter().any(|one| (one.frame, one.temporary) == (main, k));
-            all.filter(|(k, _)| !is_in(*k)).map(|(_, b)| b.footprint.padded).sum::<i64>()
+            let live = own.temporaries().enumerate().filter(|(_, b)| b.space == *number && overlap(b.live, (at, at)));
+            live.filter(|(k, _)| !all.holds_temporary(*k)).map(|(_, b)| b.footprint.padded).sum::<i64>()
         };
         let most = (0..own.of.len()).map(left).max().unwrap();
         assert!(most <= space.temporaries);

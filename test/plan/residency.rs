@@ -9,7 +9,9 @@ use layout_plan::plan::posed::Posed;
 use layout_plan::plan::program::Program;
 use layout_plan::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
 use layout_plan::plan::transfers::{BANDWIDTH, KernelClock};
-use layout_plan::plan::{Doing, EntryLayouts, LayoutPlan, PlannedStay, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::plan::{
+    ArrayName, Doing, EntryLayouts, LayoutPlan, PlannedStay, PlannedTransfer, Planner, Residence, SpaceLimit, Unplanned,
+};
 use layout_plan::solver::{CostNetwork, Options, check};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -133,35 +135,61 @@ fn replayed(times: &[i64], life: &Lifetime, costs: &MemoryCosts, own: &Residency
     cost
 }
 
+/// An array of a program with this number of moments, an argument or an intermediate value.
+fn random_life(rng: &mut Rng, clock: &KernelClock, n: usize) -> Lifetime {
+    let argument = rng.usize(..4) == 0;
+    let by = rng.usize(..n);
+    let inside = if argument { None } else { clock.inside(by) };
+    let span = clock.span(inside);
+    let first = if argument { 0 } else { by + 1 };
+    let mut reads: Vec<usize> = (first..span.end).filter(|at| clock.inside(*at) == inside && rng.bool()).collect();
+    reads.truncate(rng.usize(..8));
+    let last = reads.last().copied().unwrap_or(by);
+    let moments = vec![if argument { 0..n as i64 } else { by as i64..last as i64 + 1 }];
+    Lifetime { moments, made: (!argument).then_some(by), reads, inside, may_move: true }
+}
+
+fn random_costs(rng: &mut Rng, life: &Lifetime) -> MemoryCosts {
+    let free = rng.bool();
+    let slices = rng.i64(1..7);
+    MemoryCosts {
+        bytes: slices * rng.i64(1..9),
+        slices,
+        write: rng.i64(0..40),
+        reads: life.reads.iter().map(|_| if free { 0 } else { rng.i64(0..20) }).collect(),
+        saves: life.made.is_none() && rng.bool(),
+        copy: rng.i64(0..3),
+        takes: [[rng.i64(0..4), rng.i64(0..9)], [rng.i64(0..4), rng.i64(0..9)]],
+    }
+}
+
+/// Checks that each interval of the amounts lists the bytes of each residency.
+fn check_amounts(all: &[Residency], moments: usize) {
+    let taken: Vec<Vec<(Range<i64>, i64)>> =
+        all.iter().map(|own| own.near.iter().map(|at| (at.clone(), own.bytes[0])).collect()).collect();
+    let stretches = amounts(&taken);
+    for moment in -1..moments as i64 + 1 {
+        let at: Vec<&Vec<i64>> = stretches.iter().filter(|(at, _)| at.contains(&moment)).map(|(_, own)| own).collect();
+        let slow: Vec<i64> = all
+            .iter()
+            .map(|own| own.near.iter().filter(|at| at.contains(&moment)).count() as i64 * own.bytes[0])
+            .collect();
+        match at[..] {
+            [] => assert!(slow.iter().all(|amount| *amount == 0)),
+            [own] => assert_eq!(*own, slow),
+            _ => panic!("stretches overlap"),
+        }
+    }
+}
+
 #[test]
 fn what_is_tried_for_an_array_is_sound_when_replayed() {
     let mut rng = Rng::with_seed(2);
     let mut kinds: BTreeMap<(usize, bool, bool), usize> = BTreeMap::new();
     for _ in 0..20_000 {
         let (times, loops, clock) = clock(&mut rng);
-        let n = times.len();
-        let argument = rng.usize(..4) == 0;
-        let by = rng.usize(..n);
-        let inside = if argument { None } else { clock.inside(by) };
-        let span = clock.span(inside);
-        let first = if argument { 0 } else { by + 1 };
-        let mut reads: Vec<usize> = (first..span.end).filter(|at| clock.inside(*at) == inside && rng.bool()).collect();
-        reads.truncate(rng.usize(..8));
-        let last = reads.last().copied().unwrap_or(by);
-        let moments = vec![if argument { 0..n as i64 } else { by as i64..last as i64 + 1 }];
-        let made = (!argument).then_some(by);
-        let life = Lifetime { moments, made, reads, inside, may_move: true };
-        let free = rng.bool();
-        let slices = rng.i64(1..7);
-        let costs = MemoryCosts {
-            bytes: slices * rng.i64(1..9),
-            slices,
-            write: rng.i64(0..40),
-            reads: life.reads.iter().map(|_| if free { 0 } else { rng.i64(0..20) }).collect(),
-            saves: argument && rng.bool(),
-            copy: rng.i64(0..3),
-            takes: [[rng.i64(0..4), rng.i64(0..9)], [rng.i64(0..4), rng.i64(0..9)]],
-        };
+        let life = random_life(&mut rng, &clock, times.len());
+        let costs = random_costs(&mut rng, &life);
         let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time(true);
         // Bounded for any number of reads.
         assert!(all.len() <= 160, "{}", all.len());
@@ -172,25 +200,9 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
                 "{times:?} {loops:?} {life:?} {costs:?} {own:?}"
             );
             let back = own.moves.iter().any(|moved| !moved.out);
-            *kinds.entry((own.moves.len(), back, argument)).or_default() += 1;
+            *kinds.entry((own.moves.len(), back, life.made.is_none())).or_default() += 1;
         }
-        // Each interval of the amounts lists the bytes of each.
-        let taken: Vec<Vec<(Range<i64>, i64)>> =
-            all.iter().map(|own| own.near.iter().map(|at| (at.clone(), own.bytes[0])).collect()).collect();
-        let stretches = amounts(&taken);
-        for moment in -1..n as i64 + 1 {
-            let at: Vec<&Vec<i64>> =
-                stretches.iter().filter(|(at, _)| at.contains(&moment)).map(|(_, own)| own).collect();
-            let slow: Vec<i64> = all
-                .iter()
-                .map(|own| own.near.iter().filter(|at| at.contains(&moment)).count() as i64 * own.bytes[0])
-                .collect();
-            match at[..] {
-                [] => assert!(slow.iter().all(|amount| *amount == 0)),
-                [own] => assert_eq!(*own, slow),
-                _ => panic!("stretches overlap"),
-            }
-        }
+        check_amounts(&all, times.len());
     }
     // One memory, one copy each way, both, and arguments.
     for kind in [(0, false, false), (1, false, false), (1, true, false), (2, true, false), (1, true, true)] {
@@ -237,8 +249,17 @@ fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
     format!("HloModule m\nENTRY main {{\n  {}\n}}\n", lines.join("\n  "))
 }
 
-/// Runs a plan by its schedule: memories hold their arrays, reads find their data, and copies have enough time and
+/// A plan that runs by its schedule: memories hold their arrays, reads find their data, and copies have enough time and
 /// bandwidth beside the plan's kernels.
+struct ScheduledPlan<'a> {
+    target: &'a Target,
+    plan: &'a LayoutPlan,
+    posed: &'a Posed<'a, 'a>,
+    /// The time of each kernel.
+    times: Vec<i64>,
+}
+
+/// Runs a plan, and checks it.
 fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits: &[SpaceLimit]) {
     let module = Module::parse(text).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());
@@ -249,56 +270,81 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
     let times = kernel_times(planner.network(), &posed, choices);
     let clock = KernelClock::new(&posed, planner.network(), &[]);
     (0..n).for_each(|k| assert!(clock.time(k..k + 1) <= times[k], "kernel {k} takes less than the clock says"));
-    let mut used: BTreeMap<(u8, i64), i64> = BTreeMap::new();
-    let told = (0..posed.program.made.len()).filter(|made| !posed.program.is_result(*made));
-    let moments = posed.moments();
-    for ((made, (name, layouts)), space) in told.zip(&plan.values).zip(&plan.spaces) {
-        let stays: Vec<_> = plan.stays.iter().filter(|stay| stay.at == *name).collect();
-        let moved: Vec<_> = plan.transfers.iter().filter(|moved| moved.at == *name).collect();
-        let mut add = |space: u8, moments: Range<i64>, bytes: i64| {
-            moments.for_each(|moment| *used.entry((space, moment)).or_default() += bytes);
-        };
-        if stays.is_empty() || posed.kernels.kept[posed.program.made[made].by] != Kept::Stored {
-            let sizes = posed.program.made[made].array.sizes().unwrap();
-            let expansion = tensor_layout::tiled::Expansion::new(&sizes, &layouts[0]).unwrap();
-            let bytes = expansion.padded_bytes(posed.program.made[made].array.element).unwrap();
-            moments[made].iter().for_each(|own| add(*space, own.clone(), bytes));
-            continue;
-        }
-        stays.iter().for_each(|stay| add(stay.space, stay.moments.clone(), stay.bytes));
-        for moment in moments[made].iter().flat_map(Clone::clone) {
-            let here: i64 = stays.iter().filter(|stay| stay.moments.contains(&moment)).map(|stay| stay.bytes).sum();
-            let whole = stays.iter().map(|stay| stay.bytes).max().unwrap();
-            assert!(here >= whole, "{name:?} is lost at {moment}");
-        }
-        for transfer in moved {
-            let takes = target.transfer_time(transfer.bytes, [transfer.from, transfer.to]).unwrap();
-            let beside: i64 = (transfer.moments.start..transfer.moments.end).map(|k| times[k as usize]).sum();
-            assert!(beside + transfer.exposed >= takes[0] + takes[1], "{transfer:?}");
-            assert!(beside * transfer.share >= (takes[1] - transfer.exposed) * BANDWIDTH, "{transfer:?}");
-            // Both memories hold the array during its move, and the destination afterwards.
-            let holds = |space: u8, moments: Range<i64>| {
-                let mut own = stays.iter().filter(|stay| stay.space == space);
-                moments.is_empty() || own.any(|s| s.moments.start <= moments.start && moments.end <= s.moments.end)
+    let scheduled = ScheduledPlan { target, plan, posed: &posed, times };
+    let used = scheduled.used_bytes();
+    scheduled.check_peaks(&used, limits);
+    for moment in 0..n as i64 {
+        let shares: i64 = plan.transfers.iter().filter(|own| own.moments.contains(&moment)).map(|own| own.share).sum();
+        assert!(shares <= BANDWIDTH, "at {moment}: {shares}");
+    }
+}
+
+impl ScheduledPlan<'_> {
+    /// The bytes in each memory space at each moment.
+    fn used_bytes(&self) -> BTreeMap<(u8, i64), i64> {
+        let ScheduledPlan { plan, posed, .. } = self;
+        let mut used: BTreeMap<(u8, i64), i64> = BTreeMap::new();
+        let told = (0..posed.program.made.len()).filter(|made| !posed.program.is_result(*made));
+        let moments = posed.moments();
+        for ((made, (name, layouts)), space) in told.zip(&plan.values).zip(&plan.spaces) {
+            let stays: Vec<_> = plan.stays.iter().filter(|stay| stay.at == *name).collect();
+            let mut add = |space: u8, moments: Range<i64>, bytes: i64| {
+                moments.for_each(|moment| *used.entry((space, moment)).or_default() += bytes);
             };
-            assert!(holds(transfer.from, transfer.moments.clone()) && holds(transfer.to, transfer.moments.clone()));
-            let kernels = |user: &usize| posed.kernels.part_of[*user].iter().copied().chain([*user]).max();
-            let last = posed.users[made].iter().filter_map(|(user, _)| kernels(user)).max();
-            let used = last.is_some_and(|last| last as i64 >= transfer.moments.end);
-            assert!(used, "{transfer:?} is for nothing");
-            // All bytes, in one run between the memories.
-            let sizes = posed.program.made[made].array.sizes().unwrap();
-            let expansion = tensor_layout::tiled::Expansion::new(&sizes, &transfer.layout).unwrap();
-            let copy = &transfer.copy;
-            assert_eq!((copy.from, copy.to, copy.run()), (0, 0, expansion.elements()));
-            assert_eq!(transfer.bytes, copy.elements() * 4);
+            if stays.is_empty() || posed.kernels.kept[posed.program.made[made].by] != Kept::Stored {
+                let sizes = posed.program.made[made].array.sizes().unwrap();
+                let expansion = tensor_layout::tiled::Expansion::new(&sizes, &layouts[0]).unwrap();
+                let bytes = expansion.padded_bytes(posed.program.made[made].array.element).unwrap();
+                moments[made].iter().for_each(|own| add(*space, own.clone(), bytes));
+                continue;
+            }
+            stays.iter().for_each(|stay| add(stay.space, stay.moments.clone(), stay.bytes));
+            for moment in moments[made].iter().flat_map(Clone::clone) {
+                let here: i64 = stays.iter().filter(|stay| stay.moments.contains(&moment)).map(|stay| stay.bytes).sum();
+                let whole = stays.iter().map(|stay| stay.bytes).max().unwrap();
+                assert!(here >= whole, "{name:?} is lost at {moment}");
+            }
+            let transfers = plan.transfers.iter().filter(|moved| moved.at == *name);
+            transfers.for_each(|transfer| self.check_transfer(made, &stays, transfer));
+            self.check_users(made, name, *space, &stays);
         }
-        // Users of a copy find its result, and all others find the original.
-        let first = stays.iter().find(|stay| stay.space == *space);
+        used
+    }
+
+    /// Checks that a copy has its time and its memory, is for an operation, and moves all bytes.
+    fn check_transfer(&self, made: usize, stays: &[&PlannedStay], transfer: &PlannedTransfer) {
+        let ScheduledPlan { target, posed, times, .. } = self;
+        let takes = target.transfer_time(transfer.bytes, [transfer.from, transfer.to]).unwrap();
+        let beside: i64 = (transfer.moments.start..transfer.moments.end).map(|k| times[k as usize]).sum();
+        assert!(beside + transfer.exposed >= takes[0] + takes[1], "{transfer:?}");
+        assert!(beside * transfer.share >= (takes[1] - transfer.exposed) * BANDWIDTH, "{transfer:?}");
+        // Both memories hold the array during its move, and the destination afterwards.
+        let holds = |space: u8, moments: Range<i64>| {
+            let mut own = stays.iter().filter(|stay| stay.space == space);
+            moments.is_empty() || own.any(|s| s.moments.start <= moments.start && moments.end <= s.moments.end)
+        };
+        assert!(holds(transfer.from, transfer.moments.clone()) && holds(transfer.to, transfer.moments.clone()));
+        let kernels = |user: &usize| posed.kernels.part_of[*user].iter().copied().chain([*user]).max();
+        let last = posed.users[made].iter().filter_map(|(user, _)| kernels(user)).max();
+        let used = last.is_some_and(|last| last as i64 >= transfer.moments.end);
+        assert!(used, "{transfer:?} is for nothing");
+        // All bytes, in one run between the memories.
+        let sizes = posed.program.made[made].array.sizes().unwrap();
+        let expansion = tensor_layout::tiled::Expansion::new(&sizes, &transfer.layout).unwrap();
+        let copy = &transfer.copy;
+        assert_eq!((copy.from, copy.to, copy.run()), (0, 0, expansion.elements()));
+        assert_eq!(transfer.bytes, copy.elements() * 4);
+    }
+
+    /// Checks that users of a copy find its result, and all others the original.
+    fn check_users(&self, made: usize, name: &ArrayName, space: u8, stays: &[&PlannedStay]) {
+        let ScheduledPlan { plan, posed, times, .. } = self;
+        let first = stays.iter().find(|stay| stay.space == space);
         for (user, _) in &posed.users[made] {
             let result = matches!(posed.program.instances[*user].doing, Doing::Result(_));
             let kernels = &posed.kernels.part_of[*user];
-            let at = if result { n as i64 - 1 } else { kernels.iter().copied().min().unwrap_or(*user) as i64 };
+            let at =
+                if result { times.len() as i64 - 1 } else { kernels.iter().copied().min().unwrap_or(*user) as i64 };
             let node = posed.program.instances[*user].node;
             let copies = plan.transfers.iter().filter(|own| own.at == *name && own.read_by.contains(&node));
             let read: Vec<u8> = copies.map(|own| own.to).collect();
@@ -310,18 +356,19 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
             }
         }
     }
-    for limit in limits {
-        let peak =
-            used.iter().filter(|((space, _), _)| *space == limit.space).map(|(_, bytes)| *bytes).max().unwrap_or(0);
-        let told = plan.taken.iter().find(|taken| taken.space == limit.space).map_or(0, |taken| taken.peak);
-        assert!(peak <= told && told <= limit.bytes, "{peak} {told} {limit:?}");
-        if plan.values.iter().all(|(_, layouts)| layouts.len() == 1) {
-            assert_eq!(peak, told);
+
+    /// Checks the limits of the memory spaces.
+    fn check_peaks(&self, used: &BTreeMap<(u8, i64), i64>, limits: &[SpaceLimit]) {
+        let plan = self.plan;
+        for limit in limits {
+            let peak =
+                used.iter().filter(|((space, _), _)| *space == limit.space).map(|(_, bytes)| *bytes).max().unwrap_or(0);
+            let told = plan.taken.iter().find(|taken| taken.space == limit.space).map_or(0, |taken| taken.peak);
+            assert!(peak <= told && told <= limit.bytes, "{peak} {told} {limit:?}");
+            if plan.values.iter().all(|(_, layouts)| layouts.len() == 1) {
+                assert_eq!(peak, told);
+            }
         }
-    }
-    for moment in 0..n as i64 {
-        let shares: i64 = plan.transfers.iter().filter(|own| own.moments.contains(&moment)).map(|own| own.share).sum();
-        assert!(shares <= BANDWIDTH, "at {moment}: {shares}");
     }
 }
 

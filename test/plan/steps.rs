@@ -114,47 +114,89 @@ fn elements(ranges: &[IndexRange], sizes: &[i64], indices: &[Vec<i64>]) -> BTree
     all
 }
 
+/// The places of a machine.
+struct Places<'a> {
+    machine: &'a Machine,
+    extents: Vec<i64>,
+}
+
+impl Places<'_> {
+    fn new(machine: &Machine) -> Places<'_> {
+        Places { machine, extents: machine.axes.iter().map(|axis| axis.extent).collect() }
+    }
+
+    fn count(&self) -> i64 {
+        self.extents.iter().product()
+    }
+
+    fn coordinates(&self, place: i64) -> Vec<i64> {
+        let mut rest = place;
+        let mut all: Vec<i64> = self.extents.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
+        all.reverse();
+        all
+    }
+
+    /// The elements that each place holds.
+    fn held(&self, held: &Spread, sizes: &[i64]) -> Vec<BTreeSet<Vec<i64>>> {
+        let placement = Placement::new(&held.layout(sizes, self.machine).unwrap(), Some(sizes)).unwrap();
+        let every = elements(&vec![IndexRange::Whole; sizes.len()], sizes, &[]);
+        let number = |index: &Vec<i64>| {
+            let at = placement.place(index).unwrap();
+            let along = |axis: &str| placement.axes().iter().position(|own| own == axis).map_or(0, |k| at[k]);
+            self.machine.axes.iter().fold(0, |number, axis| number * axis.extent + along(&axis.name))
+        };
+        (0..self.count()).map(|place| every.iter().filter(|index| number(index) == place).cloned().collect()).collect()
+    }
+
+    /// The elements that each node of a level needs in a step and does not hold.
+    fn brought(&self, needed: &[BTreeSet<Vec<i64>>], held: &[BTreeSet<Vec<i64>>]) -> Vec<((usize, i64), i64)> {
+        let mut brought = Vec::new();
+        for level in 0..self.extents.len() {
+            let below: i64 = self.extents[level + 1..].iter().product();
+            for node in 0..self.count() / below {
+                let inside = (node * below) as usize..((node + 1) * below) as usize;
+                let all = |sets: &[BTreeSet<Vec<i64>>]| -> BTreeSet<Vec<i64>> {
+                    sets[inside.clone()].iter().flatten().cloned().collect()
+                };
+                brought.push(((level, node), all(needed).difference(&all(held)).count() as i64));
+            }
+        }
+        brought
+    }
+}
+
+/// The step of each of `loops` loops, at a number of the steps in this order.
+fn steps_at(number: i64, cut: &TimeCut, counts: &[i64], loops: usize) -> Vec<i64> {
+    let mut rest = number;
+    let mut at = vec![0; loops];
+    for (of, count) in cut.order.iter().zip(counts).rev() {
+        at[*of] = rest % count;
+        rest /= count;
+    }
+    at
+}
+
 /// Runs the steps in order, each place with a buffer for a piece of each array. Returns the elements that the busiest
 /// node of each level receives and sends.
 fn run(machine: &Machine, case: &Case, loops: &Spread, cut: &TimeCut, array: usize, held: &Spread) -> (Vec<i64>, i64) {
     let (nest, sizes, ranges) = (&case.nest, &case.sizes[array], case.ranges(array));
     let counts: Vec<i64> = cut.order.iter().map(|of| cut.count(*of, nest, loops)).collect();
-    let extents: Vec<i64> = machine.axes.iter().map(|axis| axis.extent).collect();
-    let places: i64 = extents.iter().product();
-    let coordinates = |place: i64| {
-        let mut rest = place;
-        let mut all: Vec<i64> = extents.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
-        all.reverse();
-        all
-    };
-    let whole = |of: usize| [0, loops.block(of, nest.sizes[of])];
+    let places = Places::new(machine);
     let loop_sizes = 0..nest.sizes.len();
-    let runs = |place: i64| {
-        let at = coordinates(place);
-        let used = at.iter().enumerate().all(|(axis, at)| *at < loops.used(axis));
-        used && loop_sizes.clone().all(|of| !own_indices(loops, machine, &at, of, nest.sizes[of], whole(of)).is_empty())
+    let whole = |of: usize| [0, loops.block(of, nest.sizes[of])];
+    let indices = |place: i64, of: usize, steps: [i64; 2]| {
+        own_indices(loops, machine, &places.coordinates(place), of, nest.sizes[of], steps)
     };
-    let mut holds: Vec<BTreeSet<Vec<i64>>> = Vec::new();
-    for place in 0..places {
-        let placement = Placement::new(&held.layout(sizes, machine).unwrap(), Some(sizes)).unwrap();
-        let every = elements(&vec![IndexRange::Whole; sizes.len()], sizes, &[]);
-        let here = |index: &Vec<i64>| {
-            let at = placement.place(index).unwrap();
-            let along = |axis: &str| placement.axes().iter().position(|own| own == axis).map_or(0, |k| at[k]);
-            machine.axes.iter().fold(0, |number, axis| number * axis.extent + along(&axis.name)) == place
-        };
-        holds.push(every.into_iter().filter(here).collect());
-    }
-    let live: Vec<bool> = (0..places).map(runs).collect();
+    let runs = |place: i64| {
+        let used = places.coordinates(place).iter().enumerate().all(|(axis, at)| *at < loops.used(axis));
+        used && loop_sizes.clone().all(|of| !indices(place, of, whole(of)).is_empty())
+    };
+    let holds = places.held(held, sizes);
+    let live: Vec<bool> = (0..places.count()).map(runs).collect();
     let mut moved: BTreeMap<(usize, i64), i64> = BTreeMap::new();
     let (mut last, mut seen, mut most) = (None::<Vec<i64>>, BTreeSet::new(), 0);
     for step in 0..counts.iter().product::<i64>() {
-        let mut rest = step;
-        let mut at = vec![0; nest.sizes.len()];
-        for (of, count) in cut.order.iter().zip(&counts).rev() {
-            at[*of] = rest % count;
-            rest /= count;
-        }
+        let at = steps_at(step, cut, &counts, nest.sizes.len());
         let own = |of: usize| {
             let block = loops.block(of, nest.sizes[of]);
             [at[of] * cut.steps[of], ((at[of] + 1) * cut.steps[of]).min(block)]
@@ -166,33 +208,18 @@ fn run(machine: &Machine, case: &Case, loops: &Spread, cut: &TimeCut, array: usi
         // A result piece that returns is read before it is written.
         let times = if case.is_result(array) && !seen.insert(piece.clone()) { 2 } else { 1 };
         last = Some(piece);
-        let in_buffer: Vec<BTreeSet<Vec<i64>>> = (0..places)
-            .map(|place| {
-                let own = loop_sizes
-                    .clone()
-                    .map(|of| own_indices(loops, machine, &coordinates(place), of, nest.sizes[of], own(of)));
-                let own: Vec<Vec<i64>> = own.collect();
-                if live[place as usize] { elements(ranges, sizes, &own) } else { BTreeSet::new() }
-            })
-            .collect();
+        let in_buffer = |place: i64| {
+            let own: Vec<Vec<i64>> = loop_sizes.clone().map(|of| indices(place, of, own(of))).collect();
+            if live[place as usize] { elements(ranges, sizes, &own) } else { BTreeSet::new() }
+        };
+        let in_buffer: Vec<BTreeSet<Vec<i64>>> = (0..places.count()).map(in_buffer).collect();
         most = most.max(in_buffer.iter().map(BTreeSet::len).max().unwrap_or(0) as i64);
-        for level in 0..extents.len() {
-            let below: i64 = extents[level + 1..].iter().product();
-            for node in 0..places / below {
-                let all = |of: &[BTreeSet<Vec<i64>>]| {
-                    of[(node * below) as usize..((node + 1) * below) as usize]
-                        .iter()
-                        .flatten()
-                        .cloned()
-                        .collect::<BTreeSet<_>>()
-                };
-                let brought = all(&in_buffer).difference(&all(&holds)).count() as i64;
-                *moved.entry((level, node)).or_default() += brought * times;
-            }
+        for (node, brought) in places.brought(&in_buffer, &holds) {
+            *moved.entry(node).or_default() += brought * times;
         }
     }
     let busiest = |level: usize| moved.iter().filter(|((own, _), _)| *own == level).map(|(_, n)| *n).max().unwrap_or(0);
-    ((0..extents.len()).map(busiest).collect(), most)
+    ((0..places.extents.len()).map(busiest).collect(), most)
 }
 
 fn random_spread(rng: &mut fastrand::Rng, machine: &Machine, dims: usize, cuttable: &[bool]) -> Spread {
@@ -250,6 +277,22 @@ fn permutations(all: &mut Vec<usize>, from: usize, found: &mut Vec<Vec<usize>>) 
     }
 }
 
+/// The cuts of a nest by all step sizes, in all orders.
+fn every_cut(nest: &LoopNest, loops: &Spread) -> Vec<TimeCut> {
+    let mut orders = Vec::new();
+    permutations(&mut (0..nest.sizes.len()).collect(), 0, &mut orders);
+    let mut steps = vec![Vec::new()];
+    for (of, size) in nest.sizes.iter().enumerate() {
+        let own: Vec<i64> = (1..=*size).filter(|step| step == size || nest.cuttable[of]).collect();
+        steps = steps
+            .into_iter()
+            .flat_map(|at: Vec<i64>| own.iter().map(move |s| [at.clone(), vec![*s]].concat()))
+            .collect();
+    }
+    let cuts = |steps: Vec<i64>| orders.iter().map(move |order| TimeCut::new(steps.clone(), order, nest, loops));
+    steps.into_iter().flat_map(cuts).collect()
+}
+
 /// On one place, with all arrays outside and limited buffer bytes: the search moves at most the bytes of the best
 /// divisors and powers of two in any order, and at least those of the best step sizes.
 #[test]
@@ -280,24 +323,9 @@ fn the_cuts_that_are_tried_move_least() {
                 Brought::new((case.ranges(k), &case.sizes[k]), 32, case.is_result(k), weight)
             })
             .collect();
-        let mut all = Vec::new();
-        let mut orders = Vec::new();
-        permutations(&mut (0..nest.sizes.len()).collect(), 0, &mut orders);
-        let mut steps = vec![Vec::new()];
-        for (of, size) in nest.sizes.iter().enumerate() {
-            let own: Vec<i64> = (1..=*size).filter(|step| step == size || nest.cuttable[of]).collect();
-            steps = steps
-                .into_iter()
-                .flat_map(|at: Vec<i64>| own.iter().map(move |s| [at.clone(), vec![*s]].concat()))
-                .collect();
-        }
-        for steps in steps {
-            for order in &orders {
-                let cut = TimeCut::new(steps.clone(), order, nest, &loops);
-                let few = |(step, size): (&i64, &i64)| size % step == 0 || step.count_ones() == 1;
-                all.push((room(&cut), bytes(&cut), steps.iter().zip(&nest.sizes).all(few)));
-            }
-        }
+        let few = |(step, size): (&i64, &i64)| size % step == 0 || step.count_ones() == 1;
+        let tried = |cut: &TimeCut| (room(cut), bytes(cut), cut.steps.iter().zip(&nest.sizes).all(few));
+        let all: Vec<(i64, i64, bool)> = every_cut(nest, &loops).iter().map(tried).collect();
         let least = all.iter().map(|(room, ..)| *room).min().unwrap();
         let most = all.iter().map(|(room, ..)| *room).max().unwrap();
         assert!(cuts(nest, &loops, &arrays, &[vec![false; arrays.len()]], least - 1).is_empty());

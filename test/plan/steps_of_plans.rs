@@ -4,11 +4,13 @@ use crate::sample::Sample;
 use layout_plan::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
 use layout_plan::solver::{Options, check};
 use layout_plan::spreading::{
-    Brought, LeastRule, LoopNest, Spread, SpreadPlan, Spreader, TileSteps, TimeCut, cuts, pieces, plan_in_steps,
+    ArraySlice, Brought, LeastRule, LoopNest, SliceLoop, Spread, SpreadPlan, Spreader, TileSteps, TiledTouch, TimeCut,
+    cuts, pieces, plan_in_steps,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;
-use tensor_layout::operations::{Operation, Shape};
+use tensor_layout::operations::{Array, Operation, Shape};
 use tensor_layout::places::{Machine, Placement};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Expansion;
@@ -209,21 +211,22 @@ fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
 const MAB: &str = "axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, \
                    registers: 1x1, links: (PE: 8)";
 
+/// The text of the page before the rows of its table.
+const TABLE_HEAD: &str = "# Steps over time\n\nMade by `BLESS=1 cargo test -p layout-plan --test plan`: operations of programs in a \
+     capacity of each local memory, with\nwhat does not stay there beside the places. A MAB is four PEs of \
+     MN-Core, MN-Core all of its 8192. Bytes are those\nthat the busiest place of each level gets or gives. On `tpu_v5e` \
+     the capacity is that of `vmem`, and bytes are those from\n`hbm` and to it, with the padding of tiles. The least is the \
+     larger of what must move at all and, for products and\nconvolutions, the bound of Smith, Lowery, Langou and van de \
+     Geijn, see [plan-places.md](../docs/plan-places.md#steps-over-time).\nThe ratio is that of the bytes at the last level.\n\n| program | machine | capacity | operation | steps | levels | bytes | least | ratio |\n\
+     |---|---|---|---|---|---|---|---|---|\n";
+
 /// `BLESS=1` writes the table.
 #[test]
 fn the_table_of_steps_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/time.md");
     let is_blessed = std::env::var_os("BLESS").is_some();
     let recorded = std::fs::read_to_string(path).unwrap_or_default();
-    let mut text = String::from(
-        "# Steps over time\n\nMade by `BLESS=1 cargo test -p layout-plan --test plan`: operations of programs in a \
-         capacity of each local memory, with\nwhat does not stay there beside the places. A MAB is four PEs of \
-         MN-Core, MN-Core all of its 8192. Bytes are those\nthat the busiest place of each level gets or gives. On `tpu_v5e` \
-         the capacity is that of `vmem`, and bytes are those from\n`hbm` and to it, with the padding of tiles. The least is the \
-         larger of what must move at all and, for products and\nconvolutions, the bound of Smith, Lowery, Langou and van de \
-         Geijn, see [plan-places.md](../docs/plan-places.md#steps-over-time).\nThe ratio is that of the bytes at the last level.\n\n| program | machine | capacity | operation | steps | levels | bytes | least | ratio |\n\
-         |---|---|---|---|---|---|---|---|---|\n",
-    );
+    let mut text = String::from(TABLE_HEAD);
     let product = product_text(1024, 512, 512);
     let (heads, images) = (attention(64, 128, 32), convolution(8, 32, 64, 64));
     let programs = [("product 1024 × 512 × 512", &product), ("attention", &heads), ("convolution", &images)];
@@ -231,57 +234,8 @@ fn the_table_of_steps_is_current() {
     for (name, program) in sample.select(programs) {
         let module = Module::parse(program).unwrap();
         let begin = text.len();
-        for (machine, own, capacities) in
-            [("MAB", MAB, &[16384, 4096][..]), ("MN-Core", "mn_core", &[8192, 2048, 512][..])]
-        {
-            let axes = Machine::parse(own).unwrap().axes;
-            let axes: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-            for capacity in capacities {
-                let plan = match planned(program, own, *capacity) {
-                    Ok(plan) => plan,
-                    Err(why) => {
-                        text += &format!("| {name} | {machine} | {capacity} | {why} | | | | | |\n");
-                        continue;
-                    }
-                };
-                assert!(plan.taken.iter().all(|taken| taken.space != 1 || taken.peak <= *capacity));
-                let list = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
-                // Steps of resident arrays move nothing.
-                for steps in plan.steps.iter().filter(|steps| steps.levels.iter().any(|bytes| *bytes > 0)) {
-                    let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
-                    let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
-                    let (own, least) = (steps.levels[axes.len() - 1], steps.least[axes.len() - 1]);
-                    let ratio = match least {
-                        0 => "-".to_string(),
-                        least => format!("{:.2}", own as f64 / least as f64),
-                    };
-                    text += &format!(
-                        "| {name} | {machine} | {capacity} | `{operation}` | {} | {} | {} | {} | {ratio} |\n",
-                        if counts.is_empty() { "1".to_string() } else { list(&counts).replace(' ', " × ") },
-                        axes.join(" "),
-                        list(&steps.levels),
-                        list(&steps.least),
-                    );
-                }
-            }
-        }
-        for capacity in [1 << 20, 1 << 18] {
-            for steps in tiled(program, capacity, Residence::OverTime) {
-                let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
-                let counts: Vec<String> = steps.loops.iter().map(|own| own.count.to_string()).collect();
-                let (bytes, least) = (steps.bytes, steps.least);
-                let (counts, ratio) = match (steps.needs, counts.is_empty()) {
-                    (Some(needs), _) => (format!("none, {needs} bytes needed"), "-".to_string()),
-                    (None, is_one) => {
-                        let counts = if is_one { "1".to_string() } else { counts.join(" × ") };
-                        (counts, format!("{:.2}", bytes as f64 / least.max(1) as f64))
-                    }
-                };
-                text += &format!(
-                    "| {name} | tpu_v5e | {capacity} | `{operation}` | {counts} | hbm | {bytes} | {least} | {ratio} |\n"
-                );
-            }
-        }
+        text += &place_rows(name, program, &module);
+        text += &tile_rows(name, program, &module);
         let rows = &text[begin..];
         assert!(
             is_blessed || recorded.contains(rows),
@@ -291,6 +245,68 @@ fn the_table_of_steps_is_current() {
     if is_blessed {
         std::fs::write(path, &text).unwrap();
     }
+}
+
+/// The rows of the machines with places: the steps in each capacity of a local memory.
+fn place_rows(name: &str, program: &str, module: &Module) -> String {
+    let mut text = String::new();
+    for (machine, own, capacities) in [("MAB", MAB, &[16384, 4096][..]), ("MN-Core", "mn_core", &[8192, 2048, 512][..])]
+    {
+        let axes = Machine::parse(own).unwrap().axes;
+        let axes: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+        for capacity in capacities {
+            let plan = match planned(program, own, *capacity) {
+                Ok(plan) => plan,
+                Err(why) => {
+                    text += &format!("| {name} | {machine} | {capacity} | {why} | | | | | |\n");
+                    continue;
+                }
+            };
+            assert!(plan.taken.iter().all(|taken| taken.space != 1 || taken.peak <= *capacity));
+            let list = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
+            // Steps of resident arrays move nothing.
+            for steps in plan.steps.iter().filter(|steps| steps.levels.iter().any(|bytes| *bytes > 0)) {
+                let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
+                let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
+                let (own, least) = (steps.levels[axes.len() - 1], steps.least[axes.len() - 1]);
+                let ratio = match least {
+                    0 => "-".to_string(),
+                    least => format!("{:.2}", own as f64 / least as f64),
+                };
+                text += &format!(
+                    "| {name} | {machine} | {capacity} | `{operation}` | {} | {} | {} | {} | {ratio} |\n",
+                    if counts.is_empty() { "1".to_string() } else { list(&counts).replace(' ', " × ") },
+                    axes.join(" "),
+                    list(&steps.levels),
+                    list(&steps.least),
+                );
+            }
+        }
+    }
+    text
+}
+
+/// The rows of `tpu_v5e`: the steps in each capacity of `vmem`.
+fn tile_rows(name: &str, program: &str, module: &Module) -> String {
+    let mut text = String::new();
+    for capacity in [1 << 20, 1 << 18] {
+        for steps in tiled(program, capacity, Residence::OverTime) {
+            let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
+            let counts: Vec<String> = steps.loops.iter().map(|own| own.count.to_string()).collect();
+            let (bytes, least) = (steps.bytes, steps.least);
+            let (counts, ratio) = match (steps.needs, counts.is_empty()) {
+                (Some(needs), _) => (format!("none, {needs} bytes needed"), "-".to_string()),
+                (None, is_one) => {
+                    let counts = if is_one { "1".to_string() } else { counts.join(" × ") };
+                    (counts, format!("{:.2}", bytes as f64 / least.max(1) as f64))
+                }
+            };
+            text += &format!(
+                "| {name} | tpu_v5e | {capacity} | `{operation}` | {counts} | hbm | {bytes} | {least} | {ratio} |\n"
+            );
+        }
+    }
+    text
 }
 
 /// The steps of a program's operations on `tpu_v5e`, with `bytes` bytes of `vmem`.
@@ -306,6 +322,49 @@ fn tiled(text: &str, bytes: i64, residence: Residence) -> Vec<TileSteps> {
     assert!(kept <= bytes && steps.iter().all(|own| own.room >= kept && own.needs.is_none_or(|needs| needs > bytes)));
     assert_eq!(plan.taken.iter().filter(|own| own.space == 1 && own.peak > bytes - kept).count(), 0);
     steps
+}
+
+/// The array of an instruction.
+fn touched_array<'m>(module: &'m Module, touch: &TiledTouch) -> &'m Array {
+    let node = &module.computations[touch.at.0].instructions[touch.at.1];
+    let Shape::Array(array) = &node.shape else { panic!("an array") };
+    array
+}
+
+/// The bytes of an array. A rematerialized broadcast takes no memory.
+fn bytes_of(module: &Module, touch: &TiledTouch) -> i64 {
+    let array = touched_array(module, touch);
+    let expansion = Expansion::new(&array.sizes().unwrap(), &touch.layout).unwrap();
+    let is_broadcast = module.computations[touch.at.0].instructions[touch.at.1].opcode == "broadcast";
+    if is_broadcast { 0 } else { expansion.padded_bytes(array.element).unwrap() }
+}
+
+/// The bytes that a walk over the slices of an array moves. They make up the array.
+fn walked_slices(
+    element: ElementType,
+    slice: &ArraySlice,
+    loops: &[SliceLoop],
+    array: &TiledTouch,
+    is_result: bool,
+) -> i64 {
+    let (mut moved, mut seen, mut last) = (0, BTreeMap::<Vec<i64>, i64>::new(), None);
+    let counts: Vec<i64> = loops.iter().map(|own| own.count).collect();
+    for step in 0..counts.iter().product::<i64>() {
+        let at = |position: usize| step / counts[position + 1..].iter().product::<i64>() % counts[position];
+        let is_last = |position: usize| at(position) + 1 == counts[position];
+        let start = slice.follows.iter().map(|own| own.map_or(0, |(position, by)| at(position) * by));
+        let (start, sizes) = (start.collect::<Vec<i64>>(), slice.sizes_in(&is_last));
+        let bytes = Expansion::new(&sizes, &array.layout).unwrap().padded_bytes(element).unwrap();
+        assert!(array.is_near || bytes <= array.bytes, "{array:?}: {bytes}");
+        assert!(start.iter().zip(&sizes).zip(&slice.whole).all(|((start, size), all)| start + size <= *all));
+        if last.as_ref() != Some(&start) {
+            let before = seen.insert(start.clone(), sizes.iter().product());
+            moved += bytes * if is_result && before.is_some() { 2 } else { 1 };
+            last = Some(start);
+        }
+    }
+    assert_eq!(seen.values().sum::<i64>(), slice.whole.iter().product::<i64>(), "{array:?}");
+    moved
 }
 
 /// All slices together make up their array, concurrent ones fit, and changes of slices are the moves.
@@ -331,14 +390,7 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
                     continue;
                 }
                 let buffers = steps.arrays.iter().map(|own| own.bytes * if own.is_double { 2 } else { 1 });
-                let near = steps.arrays.iter().filter(|own| own.is_near).map(|own| {
-                    let node = &module.computations[own.at.0].instructions[own.at.1];
-                    let tensor_layout::operations::Shape::Array(shape) = &node.shape else { panic!("an array") };
-                    let sizes = shape.sizes().unwrap();
-                    // A rematerialized broadcast takes no memory.
-                    let bytes = Expansion::new(&sizes, &own.layout).unwrap().padded_bytes(shape.element).unwrap();
-                    if node.opcode == "broadcast" { 0 } else { bytes }
-                });
+                let near = steps.arrays.iter().filter(|own| own.is_near).map(|own| bytes_of(&module, own));
                 let (buffers, near) = (buffers.sum::<i64>(), near.sum::<i64>());
                 assert!(buffers <= steps.room && buffers + near <= bytes, "{buffers} {near} in {}", steps.room);
                 let Some(slices) = &steps.slices else { continue };
@@ -347,29 +399,13 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
                 let all = all.chain(slices.results.iter().map(|own| (own, true))).filter(|(own, _)| own.is_some());
                 let mut sum = 0;
                 for ((slice, is_result), array) in all.zip(&steps.arrays) {
-                    let slice = slice.as_ref().unwrap();
-                    let node = &module.computations[array.at.0].instructions[array.at.1];
-                    let tensor_layout::operations::Shape::Array(shape) = &node.shape else { panic!("an array") };
-                    let (mut moved, mut seen, mut last) = (0, BTreeMap::<Vec<i64>, i64>::new(), None);
-                    let counts: Vec<i64> = slices.loops.iter().map(|own| own.count).collect();
-                    for step in 0..counts.iter().product::<i64>() {
-                        let at =
-                            |position: usize| step / counts[position + 1..].iter().product::<i64>() % counts[position];
-                        let is_last = |position: usize| at(position) + 1 == counts[position];
-                        let start = slice.follows.iter().map(|own| own.map_or(0, |(position, by)| at(position) * by));
-                        let (start, sizes) = (start.collect::<Vec<i64>>(), slice.sizes_in(&is_last));
-                        let bytes = Expansion::new(&sizes, &array.layout).unwrap().padded_bytes(shape.element).unwrap();
-                        assert!(array.is_near || bytes <= array.bytes, "{array:?}: {bytes}");
-                        assert!(
-                            start.iter().zip(&sizes).zip(&slice.whole).all(|((start, size), all)| start + size <= *all)
-                        );
-                        if last.as_ref() != Some(&start) {
-                            let before = seen.insert(start.clone(), sizes.iter().product());
-                            moved += bytes * if is_result && before.is_some() { 2 } else { 1 };
-                            last = Some(start);
-                        }
-                    }
-                    assert_eq!(seen.values().sum::<i64>(), slice.whole.iter().product::<i64>(), "{array:?}");
+                    let moved = walked_slices(
+                        touched_array(&module, array).element,
+                        slice.as_ref().unwrap(),
+                        &slices.loops,
+                        array,
+                        is_result,
+                    );
                     assert_eq!(array.moved, if array.is_near { 0 } else { moved }, "{text} {bytes}: {array:?}");
                     sum += array.moved;
                 }
@@ -412,6 +448,52 @@ fn walked(loops: [i64; 3], arrays: &[([i64; 2], [usize; 2], [i64; 2])], cut: &Ti
     [moved, need]
 }
 
+/// The arrays of a product: the sizes of each, the loops of its dimensions, and its tile.
+type ProductArrays = [([i64; 2], [usize; 2], [i64; 2]); 3];
+
+/// The loops of a product of arrays of these sizes.
+fn product_nest(sizes: [[i64; 2]; 3]) -> LoopNest {
+    let shapes = sizes.map(|sizes| {
+        let Shape::Array(array) = Shape::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap() else {
+            panic!("an array")
+        };
+        array
+    });
+    let dot = Operation::Dot {
+        lhs_batch: Vec::new(),
+        rhs_batch: Vec::new(),
+        lhs_contracting: vec![1],
+        rhs_contracting: vec![0],
+    };
+    LoopNest::new(&Doing::Operation(&dot), &[&shapes[0], &shapes[1]], &[&shapes[2]])
+}
+
+/// The least bytes that a cut into whole tiles moves in this room, over all step sizes and orders.
+fn least_moved(nest: &LoopNest, arrays: &ProductArrays, brought: &[Brought], room: i64) -> Option<i64> {
+    let loops @ [m, n, k] = [nest.sizes[0], nest.sizes[1], nest.sizes[2]];
+    let (spread, tiles) = (Spread::default(), arrays[0].2);
+    let mut best = None::<i64>;
+    for a in 1..=m {
+        for b in 1..=n {
+            for c in 1..=k {
+                for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                    let cut = TimeCut::new(vec![a, b, c], &order, nest, &spread);
+                    let [moved, need] = walked(loops, arrays, &cut);
+                    let least = [0, 1, 2].map(|k| pieces(nest, &spread, &brought[k], &cut));
+                    assert_eq!(least.iter().map(|own| own[1]).sum::<i64>(), moved, "{cut:?} {arrays:?}");
+                    assert_eq!(least.iter().map(|own| own[0]).sum::<i64>(), need, "{cut:?} {arrays:?}");
+                    let in_tiles = [(a, m, tiles[0]), (b, n, tiles[1]), (c, k, tiles[0] * tiles[1])];
+                    let in_tiles = in_tiles.iter().all(|(step, size, unit)| step == size || step % unit == 0);
+                    if need <= room && in_tiles {
+                        best = Some(best.map_or(moved, |best: i64| best.min(moved)));
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
 /// Products of up to 9 × 9 × 9, against a walk over all step sizes and orders: buffers fit, bytes equal the walk's, and
 /// exceed the best by at most an eighth.
 #[test]
@@ -421,25 +503,12 @@ fn cuts_are_what_all_step_sizes_and_orders_give() {
         number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (number >> 33) % below
     };
-    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for _ in 0..120 {
         let [m, n, k] = [0; 3].map(|_| 1 + random(9) as i64);
         // Their product is their least common multiple.
         let tiles = [[1, 1], [1, 3], [2, 1], [2, 3]][random(4) as usize];
         let arrays = [([m, k], [0, 2], tiles), ([k, n], [2, 1], tiles), ([m, n], [0, 1], tiles)];
-        let shapes = arrays.map(|(sizes, ..)| {
-            let Shape::Array(array) = Shape::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap() else {
-                panic!("an array")
-            };
-            array
-        });
-        let dot = Operation::Dot {
-            lhs_batch: Vec::new(),
-            rhs_batch: Vec::new(),
-            lhs_contracting: vec![1],
-            rhs_contracting: vec![0],
-        };
-        let nest = LoopNest::new(&Doing::Operation(&dot), &[&shapes[0], &shapes[1]], &[&shapes[2]]);
+        let nest = product_nest(arrays.map(|(sizes, ..)| sizes));
         let whole = |size: i64, unit: i64| (size + unit - 1) / unit * unit;
         let ranges = [&nest.operands[0], &nest.operands[1], &nest.results[0]];
         let brought = arrays.iter().zip(ranges).enumerate().map(|(number, ((sizes, _, units), ranges))| {
@@ -454,25 +523,7 @@ fn cuts_are_what_all_step_sizes_and_orders_give() {
         assert_eq!(loops, [m, n, k]);
         let most = walked(loops, &arrays, &all)[1];
         let room = 1 + random(most as u64) as i64;
-        let mut best = None::<i64>;
-        for a in 1..=m {
-            for b in 1..=n {
-                for c in 1..=k {
-                    for order in orders {
-                        let cut = TimeCut::new(vec![a, b, c], &order, &nest, &spread);
-                        let [moved, need] = walked(loops, &arrays, &cut);
-                        let least = [0, 1, 2].map(|k| pieces(&nest, &spread, &brought[k], &cut));
-                        assert_eq!(least.iter().map(|own| own[1]).sum::<i64>(), moved, "{cut:?} {arrays:?}");
-                        assert_eq!(least.iter().map(|own| own[0]).sum::<i64>(), need, "{cut:?} {arrays:?}");
-                        let in_tiles = [(a, m, tiles[0]), (b, n, tiles[1]), (c, k, tiles[0] * tiles[1])];
-                        let in_tiles = in_tiles.iter().all(|(step, size, unit)| step == size || step % unit == 0);
-                        if need <= room && in_tiles {
-                            best = Some(best.map_or(moved, |best: i64| best.min(moved)));
-                        }
-                    }
-                }
-            }
-        }
+        let best = least_moved(&nest, &arrays, &brought, room);
         let found = cuts(&nest, &spread, &brought, &[vec![false; 3]], room);
         let Some(best) = best else {
             assert!(found.is_empty(), "{room} {arrays:?}");

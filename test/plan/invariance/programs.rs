@@ -100,7 +100,6 @@ impl Program {
         let arrays: Vec<usize> = (0..self.instructions.len()).filter(|k| *k != zero).collect();
         let x = rng.choice(arrays.iter().copied()).expect("an array");
         let sizes = self.instructions[x].sizes.clone();
-        let list = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let rank = sizes.len();
         match rng.u8(..16) {
             0..=2 if rank > 0 => {
@@ -110,26 +109,7 @@ impl Program {
                 let attributes = format!("dimensions={{{}}}", list(&permutation));
                 self.add(element, turned, "transpose", vec![x], attributes);
             }
-            3..=5 => {
-                let mut reshaped = sizes;
-                for _ in 0..rng.usize(1..4) {
-                    let dim = rng.usize(..=reshaped.len());
-                    match rng.u8(..3) {
-                        0 if dim + 1 < reshaped.len() => {
-                            let size = reshaped.remove(dim);
-                            reshaped[dim] *= size;
-                        }
-                        1 if dim < reshaped.len() && reshaped.len() < 5 && reshaped[dim] % 2 == 0 => {
-                            let part = if reshaped[dim] % 8 == 0 && rng.bool() { 8 } else { 2 };
-                            reshaped[dim] /= part;
-                            reshaped.insert(dim + rng.usize(..2), part);
-                        }
-                        _ if reshaped.len() < 4 => reshaped.insert(dim, 1),
-                        _ => {}
-                    }
-                }
-                self.add(element, reshaped, "reshape", vec![x], String::new());
-            }
+            3..=5 => self.add(element, reshaped(rng, sizes), "reshape", vec![x], String::new()),
             6 | 7 => self.add(element, sizes, "tanh", vec![x], String::new()),
             8 | 9 => {
                 let alike = |k: &usize| self.instructions[*k].sizes == sizes;
@@ -160,25 +140,28 @@ impl Program {
                 twice[dim] *= 2;
                 self.add(element, twice, "concatenate", vec![x, x], format!("dimensions={{{dim}}}"));
             }
-            _ if rank > 0 => {
-                // A product over one dimension of each.
-                let own = rng.usize(..rank);
-                let shared = |k: &usize| {
-                    let other = &self.instructions[*k].sizes;
-                    (0..other.len()).find(|dim| other[*dim] == sizes[own]).map(|dim| (*k, dim))
-                };
-                let all: Vec<(usize, usize)> = arrays.iter().filter_map(shared).collect();
-                let (y, other) = rng.choice(all).expect("the array itself");
-                let rest = |sizes: &[i64], without: usize| {
-                    (0..sizes.len()).filter(|dim| *dim != without).map(|dim| sizes[dim]).collect::<Vec<_>>()
-                };
-                let made = [rest(&sizes, own), rest(&self.instructions[y].sizes, other)].concat();
-                if made.len() <= 4 && made.iter().product::<i64>() <= 1 << 20 {
-                    let attributes = format!("lhs_contracting_dims={{{own}}}, rhs_contracting_dims={{{other}}}");
-                    self.add(element, made, "dot", vec![x, y], attributes);
-                }
-            }
+            _ if rank > 0 => self.add_product(rng, element, x, &arrays),
             _ => {}
+        }
+    }
+
+    /// A product over one dimension of each array.
+    fn add_product(&mut self, rng: &mut Rng, element: &'static str, x: usize, arrays: &[usize]) {
+        let sizes = &self.instructions[x].sizes;
+        let own = rng.usize(..sizes.len());
+        let shared = |k: &usize| {
+            let other = &self.instructions[*k].sizes;
+            (0..other.len()).find(|dim| other[*dim] == sizes[own]).map(|dim| (*k, dim))
+        };
+        let all: Vec<(usize, usize)> = arrays.iter().filter_map(shared).collect();
+        let (y, other) = rng.choice(all).expect("the array itself");
+        let rest = |sizes: &[i64], without: usize| {
+            (0..sizes.len()).filter(|dim| *dim != without).map(|dim| sizes[dim]).collect::<Vec<_>>()
+        };
+        let made = [rest(sizes, own), rest(&self.instructions[y].sizes, other)].concat();
+        if made.len() <= 4 && made.iter().product::<i64>() <= 1 << 20 {
+            let attributes = format!("lhs_contracting_dims={{{own}}}, rhs_contracting_dims={{{other}}}");
+            self.add(element, made, "dot", vec![x, y], attributes);
         }
     }
 
@@ -231,4 +214,29 @@ impl Program {
         let names = self.results.iter().map(|k| name(*k)).collect::<Vec<_>>().join(", ");
         text + &format!("  ROOT root = ({shapes}) tuple({names})\n}}\n")
     }
+}
+
+fn list(dims: &[usize]) -> String {
+    dims.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Sizes after some merges, cuts and dimensions of size 1.
+fn reshaped(rng: &mut Rng, mut sizes: Vec<i64>) -> Vec<i64> {
+    for _ in 0..rng.usize(1..4) {
+        let dim = rng.usize(..=sizes.len());
+        match rng.u8(..3) {
+            0 if dim + 1 < sizes.len() => {
+                let size = sizes.remove(dim);
+                sizes[dim] *= size;
+            }
+            1 if dim < sizes.len() && sizes.len() < 5 && sizes[dim] % 2 == 0 => {
+                let part = if sizes[dim] % 8 == 0 && rng.bool() { 8 } else { 2 };
+                sizes[dim] /= part;
+                sizes.insert(dim + rng.usize(..2), part);
+            }
+            _ if sizes.len() < 4 => sizes.insert(dim, 1),
+            _ => {}
+        }
+    }
+    sizes
 }
