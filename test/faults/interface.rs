@@ -153,6 +153,24 @@ fn shaped(text: &str) -> Option<(Vec<i64>, Element, Vec<String>)> {
     Some((sizes, Element::named(&shape)?, rest))
 }
 
+/// The strides and the offset of a memref of these sizes and parameters; `None` if it has another layout.
+fn strided(sizes: &[i64], place: &[String]) -> Option<(Vec<i64>, i64)> {
+    let mut strides: Vec<i64> =
+        sizes.iter().rev().scan(1, |next, n| Some(std::mem::replace(next, *next * n))).collect();
+    strides.reverse();
+    let mut offset = 0;
+    for part in place {
+        if let Some(inside) = part.strip_prefix("strided<[") {
+            let (list, behind) = inside.split_once(']')?;
+            strides = text::split(list).iter().map(|n| n.parse().ok()).collect::<Option<_>>()?;
+            offset = behind.strip_prefix(", offset: ").map_or(Some(0), |n| n.trim_end_matches('>').parse().ok())?;
+        } else if part.contains("affine_map") || part.starts_with("#layout") {
+            return None;
+        }
+    }
+    Some((strides, offset))
+}
+
 /// The lowered value of a type; `None` if this test cannot pass it.
 pub fn value(before: &str, after: &str) -> Option<Value> {
     if let Some(element) = Element::named(after) {
@@ -165,19 +183,7 @@ pub fn value(before: &str, after: &str) -> Option<Value> {
     if !after.starts_with("memref<") || !small(&logical) || !small(&sizes) {
         return None;
     }
-    let mut strides: Vec<i64> =
-        sizes.iter().rev().scan(1, |next, n| Some(std::mem::replace(next, *next * n))).collect();
-    strides.reverse();
-    let mut offset = 0;
-    for part in &place {
-        if let Some(inside) = part.strip_prefix("strided<[") {
-            let (list, behind) = inside.split_once(']')?;
-            strides = text::split(list).iter().map(|n| n.parse().ok()).collect::<Option<_>>()?;
-            offset = behind.strip_prefix(", offset: ").map_or(Some(0), |n| n.trim_end_matches('>').parse().ok())?;
-        } else if part.contains("affine_map") || part.starts_with("#layout") {
-            return None;
-        }
-    }
+    let (strides, offset) = strided(&sizes, &place)?;
     let bytes = unit.bytes();
     let extent: i64 = if sizes.contains(&0) {
         0

@@ -154,30 +154,40 @@ fn descriptor(start: u64, memory: &crate::interface::Memory) -> Vec<u64> {
     [start, start].into_iter().chain(numbers.map(|n| n as u64)).collect()
 }
 
-/// The results of a call, then its arguments.
-fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec<u64> {
-    memory::fill(FILLS[draw % 3], draw.is_multiple_of(2));
-    let mut choices = Choices::random(seed.wrapping_mul(1000) + draw as u64);
-    let mut words: Vec<Vec<u64>> = vec![];
-    let mut starts = vec![];
-    for argument in &interface.arguments {
-        match argument {
-            Value::Number(_) => {
-                words.push(vec![argument.random(&mut choices, draw)]);
-                starts.push(0);
-            }
-            Value::Memory(memory) => {
-                let start = memory::allocate(memory.bytes);
-                // SAFETY: the buffer has this size.
-                memory.write(&mut choices, draw, unsafe { std::slice::from_raw_parts_mut(start.cast(), memory.bytes) });
-                words.push(descriptor(start as u64, memory));
-                starts.push(start as usize);
+/// The arguments of a call: the words of each, and the address of its buffer.
+struct Arguments {
+    words: Vec<Vec<u64>>,
+    starts: Vec<usize>,
+}
+
+impl Arguments {
+    /// Random arguments, their buffers allocated.
+    fn random(interface: &Interface, choices: &mut Choices, draw: usize) -> Arguments {
+        let (mut words, mut starts) = (vec![], vec![]);
+        for argument in &interface.arguments {
+            match argument {
+                Value::Number(_) => {
+                    words.push(vec![argument.random(choices, draw)]);
+                    starts.push(0);
+                }
+                Value::Memory(memory) => {
+                    let start = memory::allocate(memory.bytes);
+                    // SAFETY: the buffer has this size.
+                    let buffer = unsafe { std::slice::from_raw_parts_mut(start.cast(), memory.bytes) };
+                    memory.write(choices, draw, buffer);
+                    words.push(descriptor(start as u64, memory));
+                    starts.push(start as usize);
+                }
             }
         }
+        Arguments { words, starts }
     }
-    // The fields of the returned struct, each with its offset.
+}
+
+/// The fields of the returned struct, each with its offset, and the size of all.
+fn result_fields(results: &[Value]) -> (Vec<usize>, usize) {
     let (mut fields, mut end) = (vec![], 0_usize);
-    for result in &interface.results {
+    for result in results {
         let (size, align) = match result {
             Value::Number(element) => {
                 (element.bits.div_ceil(8).next_power_of_two(), element.bits.div_ceil(8).next_power_of_two())
@@ -188,6 +198,40 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
         fields.push(at);
         end = at + size;
     }
+    (fields, end)
+}
+
+/// The elements of a result.
+///
+/// # Safety
+/// The field is one of the returned struct, and aligned.
+unsafe fn left_in(result: &Value, field: *const u8) -> Vec<u64> {
+    match result {
+        Value::Number(element) => {
+            let mut bits = 0;
+            // SAFETY: as above.
+            (0..element.bits.div_ceil(8)).for_each(|k| bits |= u64::from(unsafe { *field.add(k) }) << (8 * k));
+            vec![result.plain(bits)]
+        }
+        Value::Memory(memory) => {
+            // SAFETY: as above; the second word is the address, the third the offset.
+            let start = unsafe { *field.cast::<usize>().add(1) };
+            // Otherwise a constant, or other memory of the process, or no address.
+            if !memory::holds(start, memory.reach()) && start < 4096 {
+                return vec![];
+            }
+            // SAFETY: the buffer is live and has this size; a wrong address ends only this process.
+            memory.read(unsafe { std::slice::from_raw_parts(start as *const u8, memory.reach()) })
+        }
+    }
+}
+
+/// The results of a call, then its arguments.
+fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec<u64> {
+    memory::fill(FILLS[draw % 3], draw.is_multiple_of(2));
+    let mut choices = Choices::random(seed.wrapping_mul(1000) + draw as u64);
+    let Arguments { mut words, starts } = Arguments::random(interface, &mut choices, draw);
+    let (fields, end) = result_fields(&interface.results);
     let mut room = vec![0_u64; end.div_ceil(8) + 1];
     let number = matches!(interface.results[..], [Value::Number(_)]);
     let mut values: Vec<u64> = vec![];
@@ -209,27 +253,7 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
     let mut left = vec![];
     for (result, at) in interface.results.iter().zip(fields) {
         // SAFETY: fields are inside of the returned struct, and aligned.
-        let field = unsafe { room.as_ptr().cast::<u8>().add(at) };
-        match result {
-            Value::Number(element) => {
-                let mut bits = 0;
-                // SAFETY: as above.
-                (0..element.bits.div_ceil(8)).for_each(|k| bits |= u64::from(unsafe { *field.add(k) }) << (8 * k));
-                left.push(result.plain(bits));
-            }
-            Value::Memory(memory) => {
-                // SAFETY: as above; the second word is the address, the third the offset.
-                let start = unsafe { *field.cast::<usize>().add(1) };
-                if memory::holds(start, memory.reach()) {
-                    // SAFETY: the buffer is live and has this size.
-                    left.extend(memory.read(unsafe { std::slice::from_raw_parts(start as *const u8, memory.reach()) }));
-                } else if start >= 4096 {
-                    // A constant, or other memory of the process.
-                    // SAFETY: a wrong address ends only this process.
-                    left.extend(memory.read(unsafe { std::slice::from_raw_parts(start as *const u8, memory.reach()) }));
-                }
-            }
-        }
+        left.extend(unsafe { left_in(result, room.as_ptr().cast::<u8>().add(at)) });
     }
     for (argument, start) in interface.arguments.iter().zip(starts) {
         if let Value::Memory(memory) = argument {
