@@ -102,29 +102,39 @@ pub fn aliases(rng: &mut Source) -> Program {
     program(rng, STEPS)
 }
 
-/// A program of these kinds of steps.
-fn program(rng: &mut Source, kinds: &[Step]) -> Program {
-    let element = rng.choice(&[F32, F32, F64, I32, I16, I8]);
-    let tiles: Vec<i64> = rng.choice(&[[8, 16, 16], [4, 32, 16], [8, 8, 8], [2, 32, 4], [16, 16, 16]]).to_vec();
-    let extent = |rng: &mut Source, tile: &i64| {
-        let whole = tile * rng.i64(2..=3).max(16 / tile);
-        whole - rng.i64(0..=whole / 12)
-    };
-    let extents: Vec<i64> = tiles.iter().map(|tile| extent(rng, tile)).collect();
-    let mut variables = Vec::new();
-    let variable = |rng: &mut Source, dims: &[usize]| {
-        let sizes: Vec<i64> = dims.iter().map(|d| extents[*d]).collect();
+/// The iteration space of a program: the size and the tile of each dimension.
+struct Extents {
+    element: Element,
+    tiles: Vec<i64>,
+    sizes: Vec<i64>,
+}
+
+impl Extents {
+    fn random(rng: &mut Source) -> Extents {
+        let element = rng.choice(&[F32, F32, F64, I32, I16, I8]);
+        let tiles: Vec<i64> = rng.choice(&[[8, 16, 16], [4, 32, 16], [8, 8, 8], [2, 32, 4], [16, 16, 16]]).to_vec();
+        let size = |tile: &i64| {
+            let whole = tile * rng.i64(2..=3).max(16 / tile);
+            whole - rng.i64(0..=whole / 12)
+        };
+        let sizes = tiles.iter().map(size).collect();
+        Extents { element, tiles, sizes }
+    }
+
+    /// An array with these dimensions, at times in tiles.
+    fn variable(&self, rng: &mut Source, dims: &[usize]) -> Variable {
+        let sizes: Vec<i64> = dims.iter().map(|d| self.sizes[*d]).collect();
         let mut layout = Layout::row_major(dims.len());
         if rng.one_in(4) {
             layout.minor_to_major.reverse();
         }
         // The tile of each dimension has its own size, listed in memory order.
-        let of = |d: &usize| TileEntry::Size(tiles[dims[*d]]);
-        layout.tiles.push(layout.minor_to_major.iter().rev().map(of).collect());
+        let tile = |d: &usize| TileEntry::Size(self.tiles[dims[*d]]);
+        layout.tiles.push(layout.minor_to_major.iter().rev().map(tile).collect());
         let tiled = !dims.is_empty() && !rng.plain && !rng.one_in(10);
-        let array = Array { sizes, element, layout: tiled.then_some(Notation::Tiled(layout)), unknown: Vec::new() };
+        let layout = tiled.then_some(Notation::Tiled(layout));
         Variable {
-            array,
+            array: Array { sizes, element: self.element, layout, unknown: Vec::new() },
             dims: dims.to_vec(),
             ready: true,
             writable: true,
@@ -133,9 +143,15 @@ fn program(rng: &mut Source, kinds: &[Step]) -> Program {
             known: Known::Nothing,
             result: false,
         }
-    };
+    }
+}
+
+/// A program of these kinds of steps.
+fn program(rng: &mut Source, kinds: &[Step]) -> Program {
+    let extents = Extents::random(rng);
+    let mut variables = Vec::new();
     for (k, dims) in ARGUMENTS.iter().enumerate() {
-        let made = variable(rng, dims);
+        let made = extents.variable(rng, dims);
         let known = match made.array.promised(k) {
             Some(0) => Known::Zero,
             Some(_) => Known::Value,
@@ -144,13 +160,13 @@ fn program(rng: &mut Source, kinds: &[Step]) -> Program {
         variables.push(Variable { known, ..made });
     }
     let locals: &[&[usize]] = &[&[0, 1], &[0, 1], &[1, 2], &[0, 2], &[0]];
-    variables.extend(locals.iter().map(|dims| Variable { ready: false, ..variable(rng, dims) }));
+    variables.extend(locals.iter().map(|dims| Variable { ready: false, ..extents.variable(rng, dims) }));
     for dims in [[0, 1], [1, 2], [0, 1]] {
         let powers = rng.bool();
         let known = if powers { Known::Zero } else { Known::Value };
-        variables.push(Variable { writable: false, powers, most: 2.0, known, ..variable(rng, &dims) });
+        variables.push(Variable { writable: false, powers, most: 2.0, known, ..extents.variable(rng, &dims) });
     }
-    let mut maker = Maker { rng, element, variables, steps: Vec::new(), depth: 0, names: 0 };
+    let mut maker = Maker { rng, element: extents.element, variables, steps: Vec::new(), depth: 0, names: 0 };
     for _ in 0..maker.rng.usize(12..24) {
         let kind = maker.rng.choice(kinds);
         maker.step(kind);
