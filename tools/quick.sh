@@ -34,7 +34,7 @@ while read -r file; do
     test/reference/*) tests+=(layouts maps programs) ;;
     test/lib.rs | test/pages.rs | test/build.rs) tests+=(structure) ;;
     test/jit.rs) tests+=(lowering) ;;
-    test/*.rs | test/*/*.rs)
+    test/*.rs | test/*/*.rs | test/*/*.txt)
       file=${file#test/} && file=${file%%/*} && file=${file%.rs}
       [[ ! -e test/$file.rs && ! -e test/$file/main.rs ]] || tests+=("$file")
       ;;
