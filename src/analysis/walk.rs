@@ -15,6 +15,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::rc::Rc;
+use std::slice;
 
 /// The computation that an operation runs on all of its operands, and the root behind an array of the result.
 fn called(operation: &Operation, result: usize) -> Option<(usize, usize)> {
@@ -79,30 +80,7 @@ impl<'a> Walk<'a> {
         let mut parameters = BTreeMap::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             let wrong = |message: String| Error::new(format!("node {k} of graph {number}: {message}"));
-            let (mut operands, mut positions) = (Vec::new(), Vec::new());
-            let mut shapes: Vec<&Shape> = Vec::new();
-            for value in &node.operands {
-                let from = graph.nodes[..k].get(value.node);
-                let from = from
-                    .ok_or_else(|| wrong(format!("an operand must be a node before it, found node {}", value.node)))?;
-                let shape = from.results.get(value.result);
-                let shape = shape.ok_or_else(|| wrong(no_result(value, from)))?;
-                shapes.push(shape);
-            }
-            let results: Vec<&Shape> = node.results.iter().collect();
-            let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| wrong(error.message))?;
-            walk.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
-            let only = matches!(node.operation, Operation::GetTupleElement { .. });
-            for (number, value) in node.operands.iter().enumerate() {
-                let own = if only { applied.operands.len() } else { count(shapes[number]) };
-                let first = graph.nodes[value.node].first(value.result) + applied.first;
-                positions.extend((0..own).map(|leaf| (number, applied.first + leaf)));
-                operands.extend((first..first + own).map(|leaf| (value.node, leaf)));
-            }
-            walk.applied.push(applied);
-            walk.operands.push(operands);
-            walk.positions.push(positions);
-            walk.called(k).map_err(wrong)?;
+            walk.apply(k).map_err(wrong)?;
             if let Operation::Parameter { number } = node.operation
                 && parameters.insert(number, k).is_some()
             {
@@ -120,45 +98,51 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
+    /// Applies the operation of a node to the results of the nodes before it.
+    fn apply(&mut self, k: usize) -> Result<(), String> {
+        let graph = self.graph;
+        let node = &graph.nodes[k];
+        let shapes = node.operands.iter().map(|value| {
+            let from = graph.nodes[..k].get(value.node);
+            let from = from.ok_or_else(|| format!("an operand must be a node before it, found node {}", value.node))?;
+            from.results.get(value.result).ok_or_else(|| no_result(value, from))
+        });
+        let shapes = shapes.collect::<Result<Vec<&Shape>, String>>()?;
+        let results: Vec<&Shape> = node.results.iter().collect();
+        let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| error.message)?;
+        self.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
+        let only = matches!(node.operation, Operation::GetTupleElement { .. });
+        let (mut operands, mut positions) = (Vec::new(), Vec::new());
+        for (number, value) in node.operands.iter().enumerate() {
+            let own = if only { applied.operands.len() } else { count(shapes[number]) };
+            let first = graph.nodes[value.node].first(value.result) + applied.first;
+            positions.extend((0..own).map(|leaf| (number, applied.first + leaf)));
+            operands.extend((first..first + own).map(|leaf| (value.node, leaf)));
+        }
+        self.applied.push(applied);
+        self.operands.push(operands);
+        self.positions.push(positions);
+        self.called(k)
+    }
+
     /// Checks that the computations of a node have its operands as parameters and its results as roots.
     fn called(&self, k: usize) -> Result<(), String> {
         let node = &self.graph.nodes[k];
-        let arity = |callee: usize, operands: &[Value]| {
-            let flow = &self.flows[&callee];
-            let shapes = operands.iter().map(|v| &self.graph.nodes[v.node].results[v.result]);
-            let given: Vec<usize> = shapes.map(count).collect();
-            // Without roots, nothing is known of the parameters, or needed.
-            if flow.roots() != 0 && flow.parameters() != given {
-                let expected = flow.parameters();
-                return Err(format!("the operands of graph {callee} must have {expected:?} arrays, found {given:?}"));
-            }
-            Ok(())
-        };
-        let gives = |callee: usize, roots: usize| match self.flows[&callee].roots() {
-            found if found == roots => Ok(()),
-            found => Err(format!("graph {callee} must have {roots} arrays as roots, found {found}")),
-        };
         let results = self.sizes[k].len();
         match &node.operation {
-            Operation::Call { computation } => {
-                arity(*computation, &node.operands)?;
-                gives(*computation, results)
-            }
+            Operation::Call { computation } => self.interface(*computation, &node.operands, results),
             Operation::Start(start) => match start.operation {
-                Operation::Call { computation } => {
-                    arity(computation, &node.operands)?;
-                    gives(computation, start.results.1)
-                }
+                Operation::Call { computation } => self.interface(computation, &node.operands, start.results.1),
                 Operation::While { .. } | Operation::Conditional { .. } => {
                     Err("a loop or a conditional must not be started beside others, found one".to_string())
                 }
                 _ => Ok(()),
             },
             Operation::While { condition, body } => {
-                arity(*condition, &node.operands)?;
-                arity(*body, &node.operands)?;
-                gives(*condition, 1)?;
-                gives(*body, results)?;
+                self.takes(*condition, &node.operands)?;
+                self.takes(*body, &node.operands)?;
+                self.gives(*condition, 1)?;
+                self.gives(*body, results)?;
                 if self.operands[k].len() == results {
                     return Ok(());
                 }
@@ -174,12 +158,37 @@ impl<'a> Walk<'a> {
                         "a conditional must have {expected} operands, one for each branch and one before, found {found}"
                     ));
                 }
-                branches.iter().enumerate().try_for_each(|(b, callee)| {
-                    arity(*callee, &node.operands[b + 1..b + 2])?;
-                    gives(*callee, results)
-                })
+                let mut branches = branches.iter().zip(&node.operands[1..]);
+                branches.try_for_each(|(callee, operand)| self.interface(*callee, slice::from_ref(operand), results))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that a computation has the operands as parameters and as many arrays as roots.
+    fn interface(&self, callee: usize, operands: &[Value], roots: usize) -> Result<(), String> {
+        self.takes(callee, operands)?;
+        self.gives(callee, roots)
+    }
+
+    /// Checks that a computation has the operands as parameters.
+    fn takes(&self, callee: usize, operands: &[Value]) -> Result<(), String> {
+        let flow = &self.flows[&callee];
+        let shapes = operands.iter().map(|v| &self.graph.nodes[v.node].results[v.result]);
+        let given: Vec<usize> = shapes.map(count).collect();
+        // Without roots, nothing is known of the parameters, or needed.
+        if flow.roots() != 0 && flow.parameters() != given {
+            let expected = flow.parameters();
+            return Err(format!("the operands of graph {callee} must have {expected:?} arrays, found {given:?}"));
+        }
+        Ok(())
+    }
+
+    /// Checks that a computation has as many arrays as roots.
+    fn gives(&self, callee: usize, roots: usize) -> Result<(), String> {
+        match self.flows[&callee].roots() {
+            found if found == roots => Ok(()),
+            found => Err(format!("graph {callee} must have {roots} arrays as roots, found {found}")),
         }
     }
 

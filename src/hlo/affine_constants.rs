@@ -54,6 +54,41 @@ impl AffineValues {
         Some(found)
     }
 
+    /// The values along `dims` of an array of this rank, and equal along its other dimensions.
+    fn broadcast(&self, dims: &[usize], rank: usize) -> AffineValues {
+        let mut steps = vec![0; rank];
+        for (dim, step) in dims.iter().zip(&self.steps) {
+            steps[*dim] = *step;
+        }
+        AffineValues { constant: self.constant, steps }
+    }
+
+    /// The values of a slice.
+    fn sliced(&self, starts: &[i64], strides: &[i64]) -> Option<AffineValues> {
+        let mut constant = self.constant;
+        let mut steps = Vec::new();
+        for ((step, start), stride) in self.steps.iter().zip(starts).zip(strides) {
+            constant = constant.checked_add(step.checked_mul(*start)?)?;
+            steps.push(step.checked_mul(*stride)?);
+        }
+        Some(AffineValues { constant, steps })
+    }
+
+    /// The values in other sizes. Dimensions of size 1 come and go if the elements keep their order; otherwise all
+    /// values must be equal.
+    fn reshaped(&self, old: &[i64], new: &[i64], keeps_order: bool) -> Option<AffineValues> {
+        fn long(sizes: &[i64]) -> impl Iterator<Item = (usize, i64)> {
+            sizes.iter().copied().enumerate().filter(|(_, size)| *size != 1)
+        }
+        let mut steps = vec![0; new.len()];
+        if keeps_order && long(old).map(|(_, size)| size).eq(long(new).map(|(_, size)| size)) {
+            long(new).zip(long(old)).for_each(|((to, _), (from, _))| steps[to] = self.steps[from]);
+        } else if long(old).any(|(dim, _)| self.steps[dim] != 0) {
+            return None;
+        }
+        Some(AffineValues { constant: self.constant, steps })
+    }
+
     /// Whether the values fit the integer type.
     fn fits(&self, array: &Array) -> Option<bool> {
         let element = array.element;
@@ -90,7 +125,6 @@ impl Computation {
         let sizes = array.sizes()?;
         let operand =
             || Some((known[*instruction.operands.first()?].clone()?, &self.instructions[instruction.operands[0]]));
-        let same = |affine: AffineValues, steps: Vec<i64>| AffineValues { steps, ..affine };
         let found = match &instruction.operation {
             Operation::Constant => match &instruction.literal {
                 Some(Literal { values: Values::Integers(values), .. }) => AffineValues::of(values, &sizes)?,
@@ -101,46 +135,18 @@ impl Computation {
                 *steps.get_mut(*dim)? = 1;
                 AffineValues { constant: 0, steps }
             }
-            Operation::Broadcast { dims } => {
-                let (affine, _) = operand()?;
-                let mut steps = vec![0; sizes.len()];
-                for (dim, step) in dims.iter().zip(&affine.steps) {
-                    steps[*dim] = *step;
-                }
-                same(affine, steps)
-            }
+            Operation::Broadcast { dims } => operand()?.0.broadcast(dims, sizes.len()),
             Operation::Transpose { permutation } => {
-                let (affine, _) = operand()?;
-                let steps = permutation.iter().map(|dim| affine.steps[*dim]).collect();
-                same(affine, steps)
+                let (AffineValues { constant, steps }, _) = operand()?;
+                AffineValues { constant, steps: permutation.iter().map(|dim| steps[*dim]).collect() }
             }
-            Operation::Slice { starts, strides, .. } => {
-                let (affine, _) = operand()?;
-                let mut constant = affine.constant;
-                let mut steps = Vec::new();
-                for ((step, start), stride) in affine.steps.iter().zip(starts).zip(strides) {
-                    constant = constant.checked_add(step.checked_mul(*start)?)?;
-                    steps.push(step.checked_mul(*stride)?);
-                }
-                AffineValues { constant, steps }
-            }
+            Operation::Slice { starts, strides, .. } => operand()?.0.sliced(starts, strides)?,
             Operation::Reshape | Operation::Bitcast => {
                 let (affine, from) = operand()?;
                 let Shape::Array(from) = &from.shape else { return None };
                 (from.element == array.element).then_some(())?;
-                // Dimensions of size 1 come and go; otherwise all values must be equal.
-                let long = |sizes: &[i64]| (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect::<Vec<_>>();
-                let (old, new) = (from.sizes()?, long(&sizes));
-                let moved = |dims: Vec<usize>| dims.iter().map(|dim| old[*dim]).collect::<Vec<_>>();
-                let alike = matches!(instruction.operation, Operation::Reshape)
-                    && moved(long(&old)) == new.iter().map(|dim| sizes[*dim]).collect::<Vec<_>>();
-                let mut steps = vec![0; sizes.len()];
-                if alike {
-                    new.iter().zip(long(&old)).for_each(|(to, dim)| steps[*to] = affine.steps[dim]);
-                } else if long(&old).iter().any(|dim| affine.steps[*dim] != 0) {
-                    return None;
-                }
-                same(affine, steps)
+                let keeps_order = matches!(instruction.operation, Operation::Reshape);
+                affine.reshaped(&from.sizes()?, &sizes, keeps_order)?
             }
             Operation::Elementwise if matches!(&*instruction.opcode, "convert" | "copy") => operand()?.0,
             _ => return None,

@@ -59,15 +59,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
     let bytes = text.as_bytes();
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut end = 0;
-    let unclosed = |(close, from): (u8, usize), found: String| {
-        let opened = match close {
-            b'}' => '{',
-            b']' => '[',
-            _ => '(',
-        };
-        Error::at(at + from, format!("expected `{}` to close this `{opened}`, found {found}", char::from(close)))
-            .syntax()
-    };
+
     while let Some(&byte) = bytes.get(end) {
         if open.is_empty() && until == End::Space && matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'/') {
             let next = Cursor::new(&text[end..]);
@@ -91,7 +83,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
                     break;
                 }
                 Some((close, _)) if close == byte => 1,
-                Some(unclosed_one) => return Err(unclosed(unclosed_one, format!("`{}`", char::from(byte)))),
+                Some((close, from)) => return Err(unclosed(close, at + from, &format!("`{}`", char::from(byte)))),
                 None => break,
             },
             b'/' => match comment_length(&text[end..]) {
@@ -99,8 +91,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
                 Some(length) => length,
                 None => return Err(Error::at(at + end, "expected `*/` to close this comment, found none").syntax()),
             },
-            b' ' | b'\t' if until == End::Line => 1,
-            b' ' | b'\t' if until == End::Braces => 1,
+            b' ' | b'\t' if matches!(until, End::Line | End::Braces) => 1,
             b',' if until == End::Braces && text[end + 1..].trim_start().starts_with("device_ids") => 1,
             b',' | b' ' | b'\t' | b'\r' | b'\n' if open.is_empty() => break,
             b'\n' if text[end + 1..].lines().next().is_some_and(|l| begins_instruction(l) || begins_computation(l)) => {
@@ -109,11 +100,21 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
             _ => 1,
         };
     }
-    if let Some(last) = open.pop() {
-        return Err(unclosed(last, "none".to_string()));
+    if let Some((close, from)) = open.pop() {
+        return Err(unclosed(close, at + from, "none"));
     }
     cursor.advance(end);
     Ok((at, &text[..end]))
+}
+
+/// The error of a bracket at `at` without its `close`.
+fn unclosed(close: u8, at: usize, found: &str) -> Error {
+    let opened = match close {
+        b'}' => '{',
+        b']' => '[',
+        _ => '(',
+    };
+    Error::at(at, format!("expected `{}` to close this `{opened}`, found {found}", char::from(close))).syntax()
 }
 
 /// The length of the string at the start of `text`, in bytes, with its quotes; `None` if it does not end. A string over

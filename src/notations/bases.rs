@@ -30,6 +30,34 @@ pub(super) struct LinearBases {
     pub at: usize,
 }
 
+/// A bit of a place that is no copy, with its basis as [`IndexBits`] packs it.
+struct PackedBasis {
+    input: usize,
+    bit: usize,
+    basis: u64,
+}
+
+/// The bits of an index, those of the first dimension lowest: how many each dimension has.
+struct IndexBits(Vec<u32>);
+
+impl IndexBits {
+    /// The number of bits below those of a dimension.
+    fn first(&self, dim: usize) -> u32 {
+        self.0[..dim].iter().sum()
+    }
+
+    fn packed(&self, index: &[i64]) -> u64 {
+        index.iter().enumerate().fold(0, |packed, (dim, entry)| packed | (*entry as u64) << self.first(dim))
+    }
+
+    /// The dimension of a bit, and the bit in it.
+    fn dimension(&self, bit: u32) -> (usize, u32) {
+        let holds = |dim: &usize| self.first(*dim) <= bit && self.0[*dim] > 0;
+        let dim = (0..self.0.len()).rev().find(holds).unwrap_or(0);
+        (dim, bit - self.first(dim))
+    }
+}
+
 /// Reads `register = [[0, 1]], lane = []` up to the brace.
 pub(super) fn read_bases(cursor: &mut Cursor, names: &'static [&'static str], at: usize) -> Result<LinearBases, Error> {
     let mut inputs: Vec<Option<Bases>> = vec![None; names.len()];
@@ -116,16 +144,38 @@ impl LinearBases {
 
     /// The layout of a tensor of these sizes.
     pub fn describe(&self, sizes: &[i64]) -> Result<Description, Error> {
-        let logs: Vec<u32> = sizes.iter().map(|size| size.trailing_zeros()).collect();
-        if logs.iter().sum::<u32>() > 62 {
+        let index = IndexBits(sizes.iter().map(|size| size.trailing_zeros()).collect());
+        let count = index.first(sizes.len());
+        if count > 62 {
             return Err(Error::at(self.at, "the number of elements does not fit in 64 bits").too_large());
         }
-        let first = |dim: usize| logs[..dim].iter().sum::<u32>();
-        let packed =
-            |row: &[i64]| row.iter().enumerate().fold(0u64, |all, (dim, entry)| all | (*entry as u64) << first(dim));
-        // The bits of a place that are not copies: the input, the bit, and its basis.
-        let mut places: Vec<(usize, usize, u64)> = Vec::new();
-        let mut broadcast = Vec::new();
+        let (places, broadcast) = self.places(&index)?;
+        let columns: Vec<u64> = places.iter().map(|place| place.basis).collect();
+        let inverted =
+            Some(columns).filter(|columns| columns.len() == count as usize).and_then(|columns| inverse(&columns));
+        let Some(inverted) = inverted else {
+            let message =
+                format!("the bases that are not 0 must be independent, and {count} of them, as the elements have bits");
+            return Err(Error::at(self.at, message));
+        };
+        let located = |error: Error| Error { at: error.at.or(Some(self.at)), ..error };
+        if places.iter().all(|place| place.basis.count_ones() == 1) {
+            let part = |place: &PackedBasis| {
+                let (dim, bit) = index.dimension(place.basis.trailing_zeros());
+                let axis = Some(self.names[place.input].to_string()).filter(|_| place.input > 0);
+                (dim, 1 << bit, Part { extent: 2, axis, stride: 1 << place.bit })
+            };
+            return Description::of_parts(sizes, places.iter().map(part).collect(), broadcast).map_err(located);
+        }
+        if !broadcast.is_empty() {
+            return Err(Error::at(self.at, "a basis must not be 0 in a layout with bases of several bits"));
+        }
+        Ok(Description::Map(Box::new(self.map(sizes, &places, &inverted))))
+    }
+
+    /// The bits of a place that are not copies, and the copies.
+    fn places(&self, index: &IndexBits) -> Result<(Vec<PackedBasis>, Vec<Broadcast>), Error> {
+        let (mut places, mut broadcast) = (Vec::new(), Vec::new());
         for (input, rows) in self.inputs.iter().enumerate() {
             let name = self.names[input];
             if rows.len() > MOST_BITS {
@@ -136,7 +186,7 @@ impl LinearBases {
                 .too_large());
             }
             for (bit, (at, row)) in rows.iter().enumerate() {
-                let basis = packed(row);
+                let basis = index.packed(row);
                 if self.names.len() == REGISTERS.len() && basis.count_ones() > 1 {
                     let message = "a basis of registers and threads must be one bit of one dimension, found several";
                     return Err(Error::at(*at, message));
@@ -149,45 +199,23 @@ impl LinearBases {
                         return Err(Error::at(*at, message));
                     }
                     (0, _) => copied(&mut broadcast, name, 1 << bit),
-                    _ => places.push((input, bit, basis)),
+                    _ => places.push(PackedBasis { input, bit, basis }),
                 }
             }
         }
-        let count: u32 = logs.iter().sum();
-        let columns: Vec<u64> = places.iter().map(|(.., basis)| *basis).collect();
-        let inverted =
-            Some(columns).filter(|columns| columns.len() == count as usize).and_then(|columns| inverse(&columns));
-        let Some(inverted) = inverted else {
-            let message =
-                format!("the bases that are not 0 must be independent, and {count} of them, as the elements have bits");
-            return Err(Error::at(self.at, message));
-        };
-        let located = |error: Error| Error { at: error.at.or(Some(self.at)), ..error };
-        if places.iter().all(|(.., basis)| basis.count_ones() == 1) {
-            let part = |(input, bit, basis): &(usize, usize, u64)| {
-                let position = basis.trailing_zeros();
-                let dim = (0..logs.len()).rev().find(|dim| first(*dim) <= position && logs[*dim] > 0).unwrap_or(0);
-                let axis = Some(self.names[*input].to_string()).filter(|_| *input > 0);
-                (dim, 1 << (position - first(dim)), Part { extent: 2, axis, stride: 1 << bit })
-            };
-            return Description::of_parts(sizes, places.iter().map(part).collect(), broadcast).map_err(located);
-        }
-        if !broadcast.is_empty() {
-            return Err(Error::at(self.at, "a basis must not be 0 in a layout with bases of several bits"));
-        }
-        Ok(Description::Map(Box::new(self.map(sizes, &places, &inverted))))
+        Ok((places, broadcast))
     }
 
     /// The map of a layout whose bases have several bits: bit `p` of a place is the exclusive or of the index bits
     /// whose column of the inverse contains it.
-    fn map(&self, sizes: &[i64], places: &[(usize, usize, u64)], inverted: &[u64]) -> Meaning {
+    fn map(&self, sizes: &[i64], places: &[PackedBasis], inverted: &[u64]) -> Meaning {
         let digits: Vec<Expr> = sizes
             .iter()
             .enumerate()
             .flat_map(|(dim, size)| (0..size.trailing_zeros()).map(move |bit| Expr::Var(dim).digit(1 << bit, 2, *size)))
             .collect();
         let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.names.len()];
-        for (k, (input, bit, _)) in places.iter().enumerate() {
+        for (k, PackedBasis { input, bit, .. }) in places.iter().enumerate() {
             let flips = digits.iter().zip(inverted).filter(|(_, column)| *column >> k & 1 == 1);
             let flips: Vec<Expr> = flips.map(|(digit, _)| digit.clone()).collect();
             let flipped = if flips.len() == 1 { Expr::sum(flips) } else { Expr::sum(flips).modulo(2) };

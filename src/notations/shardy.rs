@@ -22,34 +22,12 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
     let start = cursor.at();
     cursor.expect("#sdy.sharding", "`#sdy.sharding<..>`")?;
     cursor.expect("<", "`<` and a mesh")?;
-    let at = cursor.at();
-    if cursor.peek() == Some(b'@') {
-        return Err(Error::at(at, "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`").unsupported());
-    }
-    if cursor.word() != Some("mesh") {
-        return Err(Error::at(at, "expected `mesh<` and its axes").syntax());
-    }
-    cursor.expect("<", "`<` and axes")?;
-    let (axes, _) = mesh_axes(cursor)?;
+    let axes = read_mesh(cursor)?;
     let mesh = named(&axes);
-    if cursor.peek() == Some(b',') {
-        let message = "a layout cannot say which device is where in the mesh (`device_ids`); expected `>`";
-        return Err(Error::at(cursor.at(), message).unsupported());
-    }
-    cursor.expect(">", "`>` to close the mesh")?;
     cursor.expect(",", "`,` and the axes of each dimension")?;
     let at = cursor.at();
-    cursor.expect("[", "`[` and the axes of each dimension")?;
-    let (mut dims, mut taken) = (Vec::new(), Vec::new());
-    let step = |part: &AxisPart| Part::along(&mesh[part.axis].axis, part.size, part.stride(&axes));
-    while !cursor.eat("]") {
-        if !dims.is_empty() {
-            cursor.expect(",", "`,` or `]` to close the dimensions")?;
-        }
-        let own = parts(cursor, &axes, &mut taken)?;
-        dims.push(own.iter().map(step).collect::<Vec<Part>>());
-        priority(cursor)?;
-    }
+    let mut taken = Vec::new();
+    let dims = read_dims(cursor, &axes, &mesh, &mut taken)?;
     if dims.len() != sizes.len() {
         let message =
             format!("there must be axes in braces for each of {} dimensions, found {}", sizes.len(), dims.len());
@@ -79,6 +57,45 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
     sharded
         .described(sizes, Some(array.element))
         .map_err(|error| Error { at: Some(error.at.unwrap_or(start)), ..error })
+}
+
+/// Reads `mesh<["x"=2, "y"=4]>`.
+fn read_mesh<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<MeshAxis<'a>>, Error> {
+    let at = cursor.at();
+    if cursor.peek() == Some(b'@') {
+        return Err(Error::at(at, "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`").unsupported());
+    }
+    if cursor.word() != Some("mesh") {
+        return Err(Error::at(at, "expected `mesh<` and its axes").syntax());
+    }
+    cursor.expect("<", "`<` and axes")?;
+    let (axes, _) = mesh_axes(cursor)?;
+    if cursor.peek() == Some(b',') {
+        let message = "a layout cannot say which device is where in the mesh (`device_ids`); expected `>`";
+        return Err(Error::at(cursor.at(), message).unsupported());
+    }
+    cursor.expect(">", "`>` to close the mesh")?;
+    Ok(axes)
+}
+
+/// Reads `[{"x"}, {"y"}]`, the axes of each dimension; `taken` gets the parts of axes that they take.
+fn read_dims(
+    cursor: &mut Cursor,
+    axes: &[MeshAxis],
+    mesh: &[DeviceAxis],
+    taken: &mut Vec<AxisPart>,
+) -> Result<Vec<Vec<Part>>, Error> {
+    cursor.expect("[", "`[` and the axes of each dimension")?;
+    let mut dims = Vec::new();
+    let step = |part: &AxisPart| Part::along(&mesh[part.axis].axis, part.size, part.stride(axes));
+    while !cursor.eat("]") {
+        if !dims.is_empty() {
+            cursor.expect(",", "`,` or `]` to close the dimensions")?;
+        }
+        dims.push(parts(cursor, axes, taken)?.iter().map(step).collect());
+        priority(cursor)?;
+    }
+    Ok(dims)
 }
 
 /// The axes of a mesh with names that are valid in a layout: their own, its letters and digits, or `Axis0` and so on.

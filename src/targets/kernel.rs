@@ -135,14 +135,7 @@ impl Kernel {
         match operation {
             Operation::Elementwise | Operation::Select => {
                 self.computed.push((*result).clone());
-                let same = |array: &&&Array| {
-                    let orders = [*array, result].map(|array| &array.layout.minor_to_major);
-                    let tiles = array.layout.tiles != result.layout.tiles && array.element == result.element;
-                    array.dims == result.dims && (orders[0] != orders[1] || tiles)
-                };
-                for operand in operands.iter().filter(same) {
-                    self.reordered.push(((*operand).clone(), (*result).clone()));
-                }
+                self.reorder(operands, result);
             }
             Operation::Transpose { permutation } => {
                 if let Some(operand) = operands.first().and_then(|operand| permuted(operand, permutation)) {
@@ -168,11 +161,8 @@ impl Kernel {
                 self.reduced.extend(operands[..half].iter().map(|array| (*array).clone()));
             }
             Operation::ReduceWindow { window } => {
-                // A window as long as the dimension is a scan, which takes as long as two places.
                 let sizes = result.sizes().unwrap_or_default();
-                let steps =
-                    |(dim, size): (&WindowDim, &i64)| if dim.size >= *size { dim.size.min(2) } else { dim.size };
-                let places = window.iter().zip(&sizes).map(steps).fold(1i64, i64::saturating_mul);
+                let places = window.iter().zip(&sizes).map(places).fold(1i64, i64::saturating_mul);
                 self.windowed = Some(((*result).clone(), places));
             }
             Operation::Gather(_) | Operation::Scatter(_) => {
@@ -199,6 +189,35 @@ impl Kernel {
             },
         }
     }
+
+    /// Adds the operands of an elementwise operation that have another order or other tiles than its result.
+    fn reorder(&mut self, operands: &[&Array], result: &Array) {
+        let differs = |array: &&&Array| {
+            let orders = [*array, &result].map(|array| &array.layout.minor_to_major);
+            let tiles = array.layout.tiles != result.layout.tiles && array.element == result.element;
+            array.dims == result.dims && (orders[0] != orders[1] || tiles)
+        };
+        let reordered = operands.iter().filter(differs).map(|operand| ((*operand).clone(), result.clone()));
+        self.reordered.extend(reordered);
+    }
+}
+
+/// The places of a window along a dimension. A window as long as the dimension is a scan, which takes as long as two.
+fn places((dim, size): (&WindowDim, &i64)) -> i64 {
+    if dim.size >= *size { dim.size.min(2) } else { dim.size }
+}
+
+/// The arrays of a graph inside a kernel, by node, up to the one that is looked at.
+struct GraphArrays<'g> {
+    graph: &'g Graph,
+    number: usize,
+    arrays: Vec<Vec<&'g Array>>,
+    /// The first array of each parameter, and where all parameters' arrays come from.
+    first: BTreeMap<usize, usize>,
+    origins: &'g [ValueSource],
+    sources: Vec<Vec<ValueSource>>,
+    /// For each array the update in place that it is.
+    updates: Vec<Vec<Option<Array>>>,
 }
 
 /// The walk through the graphs of a kernel.
@@ -222,76 +241,81 @@ impl KernelWalk<'_> {
         };
         let arrays: Vec<Vec<&Array>> =
             graph.nodes.iter().map(|n| n.results.iter().flat_map(leaves).collect()).collect();
-        // Where each array of each node comes from, and the update in place that it is.
-        let mut from: Vec<Vec<ValueSource>> = Vec::with_capacity(graph.nodes.len());
-        let mut updates: Vec<Vec<Option<Array>>> = Vec::with_capacity(graph.nodes.len());
         let first = parameters(graph, &arrays);
-        for (k, node) in graph.nodes.iter().enumerate() {
-            let flat = |table: &[Vec<ValueSource>]| {
-                node.operands.iter().flat_map(|v| table[v.node].clone()).collect::<Vec<_>>()
-            };
-            let operands: Vec<&Array> = node.operands.iter().flat_map(|v| arrays[v.node].iter().copied()).collect();
-            let sources = flat(&from);
-            let made = vec![ValueSource::Made; arrays[k].len()];
-            // Tuples and bitcasts of what is changed in place are so, too.
-            let mut update: Vec<Option<Array>> = node.operands.iter().flat_map(|v| updates[v.node].clone()).collect();
-            let passes = matches!(node.operation, Operation::Tuple | Operation::Bitcast);
-            if !passes || update.len() != arrays[k].len() {
-                update = vec![None; arrays[k].len()];
-            }
-            let origin = match &node.operation {
-                Operation::Parameter { number } => {
-                    let start = first.get(number).copied().unwrap_or(0);
-                    (start..start + arrays[k].len())
-                        .map(|n| origins.get(n).cloned().unwrap_or(ValueSource::Made))
-                        .collect()
-                }
-                Operation::Tuple | Operation::Bitcast if sources.len() == arrays[k].len() => sources,
-                Operation::GetTupleElement { index } => {
-                    let start = part_of(&graph.nodes[node.operands[0].node].results, *index);
-                    sources.get(start..start + arrays[k].len()).map_or(made, <[ValueSource]>::to_vec)
-                }
-                Operation::Call { computation } => {
-                    update = self.graph(*computation, &sources, depth + 1)?;
-                    made
-                }
-                Operation::Slice { .. } | Operation::DynamicSlice { .. } => {
-                    for source in sources.iter().skip(1) {
-                        self.read(source, None, None);
-                    }
-                    if let (Some(source), Some(operand)) = (sources.first(), operands.first()) {
-                        self.read(source, Some((number, k)), Some(part(operand, arrays[k][0])));
-                    }
-                    made
-                }
-                Operation::DynamicUpdateSlice if matches!(sources[..], [ValueSource::Operand(_), _, ..]) => {
-                    for source in &sources[1..] {
-                        self.read(source, None, None);
-                    }
-                    update = vec![operands.get(1).map(|update| (*update).clone())];
-                    made
-                }
-                operation => {
-                    for source in &sources {
-                        self.read(source, None, None);
-                    }
-                    self.kernel.add(operation, &operands, &arrays[k]);
-                    made
-                }
-            };
-            update.resize(arrays[k].len(), None);
-            from.push(origin);
-            updates.push(update);
+        let (sources, updates) = (Vec::new(), Vec::new());
+        let mut values = GraphArrays { graph, number, arrays, first, origins, sources, updates };
+        for k in 0..graph.nodes.len() {
+            let (sources, mut updates) = self.node(&values, k, depth)?;
+            updates.resize(values.arrays[k].len(), None);
+            values.sources.push(sources);
+            values.updates.push(updates);
         }
         let mut found = Vec::new();
         for Value { node, .. } in &graph.roots {
             // An operand that is a result as it is is copied.
-            for origin in from[*node].clone() {
-                self.read(&origin, None, None);
-            }
-            found.extend(updates[*node].iter().cloned());
+            self.read_whole(&values.sources[*node]);
+            found.extend(values.updates[*node].iter().cloned());
         }
         Ok(found)
+    }
+
+    /// Goes through a node; gives where its arrays come from, and the updates in place that they are.
+    fn node(
+        &mut self,
+        values: &GraphArrays,
+        k: usize,
+        depth: usize,
+    ) -> Result<(Vec<ValueSource>, Vec<Option<Array>>), Error> {
+        let (node, arrays) = (&values.graph.nodes[k], &values.arrays[k]);
+        let operands: Vec<&Array> = node.operands.iter().flat_map(|v| values.arrays[v.node].iter().copied()).collect();
+        let sources: Vec<ValueSource> = node.operands.iter().flat_map(|v| values.sources[v.node].clone()).collect();
+        let made = vec![ValueSource::Made; arrays.len()];
+        // Tuples and bitcasts of what is changed in place are so, too.
+        let mut update: Vec<Option<Array>> =
+            node.operands.iter().flat_map(|v| values.updates[v.node].clone()).collect();
+        let passes = matches!(node.operation, Operation::Tuple | Operation::Bitcast);
+        if !passes || update.len() != arrays.len() {
+            update = vec![None; arrays.len()];
+        }
+        let origin = match &node.operation {
+            Operation::Parameter { number } => {
+                let start = values.first.get(number).copied().unwrap_or(0);
+                let origin = |n| values.origins.get(n).cloned().unwrap_or(ValueSource::Made);
+                (start..start + arrays.len()).map(origin).collect()
+            }
+            Operation::Tuple | Operation::Bitcast if sources.len() == arrays.len() => sources,
+            Operation::GetTupleElement { index } => {
+                let start = part_of(&values.graph.nodes[node.operands[0].node].results, *index);
+                sources.get(start..start + arrays.len()).map_or(made, <[ValueSource]>::to_vec)
+            }
+            Operation::Call { computation } => {
+                update = self.graph(*computation, &sources, depth + 1)?;
+                made
+            }
+            Operation::Slice { .. } | Operation::DynamicSlice { .. } => {
+                self.read_whole(sources.get(1..).unwrap_or_default());
+                if let (Some(source), Some(operand)) = (sources.first(), operands.first()) {
+                    self.read(source, Some((values.number, k)), Some(part(operand, arrays[0])));
+                }
+                made
+            }
+            Operation::DynamicUpdateSlice if matches!(sources[..], [ValueSource::Operand(_), _, ..]) => {
+                self.read_whole(&sources[1..]);
+                update = vec![operands.get(1).map(|update| (*update).clone())];
+                made
+            }
+            operation => {
+                self.read_whole(&sources);
+                self.kernel.add(operation, &operands, arrays);
+                made
+            }
+        };
+        Ok((origin, update))
+    }
+
+    /// Notes that operands are read as wholes.
+    fn read_whole(&mut self, origins: &[ValueSource]) {
+        origins.iter().for_each(|origin| self.read(origin, None, None));
     }
 
     /// Notes that an operand is read: a part of it, or the whole.

@@ -116,23 +116,19 @@ impl<'a> Application<'a> {
 
     /// The equations between an operand and a result.
     fn related(&self, operand: usize, result: usize, direction: Direction) -> Equations {
-        let unknown = |reason: &str| Ok(Related::Unknown(reason.to_string()));
         let none = Ok(Related::By(Vec::new()));
         if let (Operation::Start(start), Some(inner)) = (self.operation, &self.started)
             && let Some(result) = start.result(result)
         {
             return inner.related(operand, result, direction);
         }
-        match (self.operation, &self.sizes) {
-            (Operation::Leaves { .. } | Operation::Start(_), _) if self.passed(result).is_none() => return none,
-            (Operation::Other { reason }, _) => return unknown(reason),
-            (Operation::Call { .. } | Operation::While { .. } | Operation::Conditional { .. }, _) => {
-                return unknown("the computation that runs is not known here");
-            }
-            (_, None) => return unknown("a size is not bounded"),
-            _ => {}
+        if matches!(self.operation, Operation::Leaves { .. } | Operation::Start(_)) && self.passed(result).is_none() {
+            return none;
         }
-        let Some([ins, outs]) = &self.sizes else { return none };
+        let [ins, outs] = match self.known_sizes() {
+            Ok(sizes) => sizes,
+            Err(reason) => return Ok(Related::Unknown(reason.to_string())),
+        };
         let s = &Sides { ins, outs, operand, result, direction };
         match self.operation {
             Operation::DynamicUpdateSlice if operand == 0 => slices::kept(&s.ins[0], &s.ins[1]),
@@ -149,18 +145,9 @@ impl<'a> Application<'a> {
             | Operation::Slice { .. }
             | Operation::DynamicSlice { .. }
             | Operation::DynamicUpdateSlice
-            | Operation::Loops(_) => {
-                match self.loops.get_or_init(|| self.operation.loops(&self.operands, &self.results)) {
-                    Some(loops) => loops::related(loops, !matches!(self.operation, Operation::Loops(_)), s),
-                    None => unknown("the dimensions of its arrays do not match"),
-                }
-            }
+            | Operation::Loops(_) => self.looped(s),
             Operation::Reshape => s.reshape(),
-            Operation::Bitcast => {
-                let mut r = s.relation();
-                let reason = bitcast::relate(&mut r, self.results[result], self.operands[operand], direction)?;
-                Ok(reason.map_or_else(|| r.into(), Related::Unknown))
-            }
+            Operation::Bitcast => self.bitcast(s),
             Operation::Pad { low, interior, .. } => slices::pad(low, interior, s),
             Operation::InsertSlice { starts, strides } => slices::insert_slice(starts, strides, s),
             Operation::ReduceWindow { window } => windows::reduce_window(window, s),
@@ -183,5 +170,31 @@ impl<'a> Application<'a> {
             | Operation::Conditional { .. }
             | Operation::Other { .. } => none,
         }
+    }
+
+    /// The sizes of the operands and of the results, or the reason why nothing is known between them.
+    fn known_sizes(&self) -> Result<&[Vec<Vec<i64>>; 2], &str> {
+        match self.operation {
+            Operation::Other { reason } => Err(reason),
+            Operation::Call { .. } | Operation::While { .. } | Operation::Conditional { .. } => {
+                Err("the computation that runs is not known here")
+            }
+            _ => self.sizes.as_ref().ok_or("a size is not bounded"),
+        }
+    }
+
+    /// The equations of the operation's loops.
+    fn looped(&self, s: &Sides) -> Equations {
+        match self.loops.get_or_init(|| self.operation.loops(&self.operands, &self.results)) {
+            Some(loops) => loops::related(loops, !matches!(self.operation, Operation::Loops(_)), s),
+            None => Ok(Related::Unknown("the dimensions of its arrays do not match".to_string())),
+        }
+    }
+
+    /// The equations of a bitcast, which follow from the layouts.
+    fn bitcast(&self, s: &Sides) -> Equations {
+        let mut r = s.relation();
+        let reason = bitcast::relate(&mut r, self.results[s.result], self.operands[s.operand], s.direction)?;
+        Ok(reason.map_or_else(|| r.into(), Related::Unknown))
     }
 }

@@ -16,6 +16,46 @@ use std::cmp::Ordering;
 const TRIED: usize = 2;
 const MANY: usize = 16;
 
+/// A term `num/den * (x mod m)` of a sum, to be its last one.
+struct LastRemainder<'s> {
+    s: &'s Sum,
+    atom: Atom,
+    num: i64,
+    /// Whether the sum has more than [`MANY`] terms that are not plain.
+    many: bool,
+    /// The other terms.
+    without: Sum,
+    x: Sum,
+    m: i64,
+    /// `x` with coefficients of least magnitude modulo `m`.
+    symmetric: Sum,
+    /// The step of `x` modulo `m`, and if that is above 1, what `x` is modulo the step.
+    g: i64,
+    r: i64,
+}
+
+impl LastRemainder<'_> {
+    /// The last terms that are remainders, where the denominator divides `num`.
+    fn remainders(&self, out: &mut Vec<LastTerm>) -> Option<()> {
+        let LastRemainder { s, num, many, without, x, m, symmetric, g, r, .. } = self;
+        let c = num / s.den;
+        let both = [Some(symmetric).filter(|symmetric| *symmetric != x && !many), Some(x)];
+        for x in both.into_iter().flatten() {
+            out.push((CompoundTerm::Remainder(x.clone(), *m), c, without.clone()));
+            // c * (x mod m) = (c * x) mod (c * m), unless that takes one more factor.
+            if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), product(c.abs(), *m)) {
+                out.push((CompoundTerm::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
+            }
+        }
+        if *g > 1 && !many {
+            // x mod m = g * (((x - r)/g) mod (m/g)) + r, where x is r modulo g as a whole.
+            let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, *g)?, without.clone().shifted(product(c, *r)?)?);
+            out.push((CompoundTerm::Remainder(inner, m / g), product(c, *g)?, rest));
+        }
+        Some(())
+    }
+}
+
 impl Form {
     /// The candidates for the last term of a sum that has remainders and minima.
     pub(super) fn last_terms(&mut self, s: &Sum) -> Option<Tried> {
@@ -60,8 +100,8 @@ impl Form {
     /// The last terms that contain this atom.
     fn alternatives(&mut self, s: &Sum, atom: Atom, num: i64, many: bool, out: &mut Vec<LastTerm>) -> Option<()> {
         let without = s.plus_atom(atom, -num, s.den)?;
-        let whole = divides(s.den, num);
-        let (x, m) = match &self.atoms[atom as usize].what {
+        let own = &self.atoms[atom as usize];
+        let (x, m) = match &own.what {
             What::Remainder(x, m) => (x.clone(), *m),
             What::Least(x) => {
                 let x = x.clone();
@@ -69,100 +109,103 @@ impl Form {
             }
             What::Var(_) | What::Opaque(_) => unreachable!("filtered by the caller"),
         };
-        let g = near_gcd(self.atoms[atom as usize].step, m) % m;
-        let r = if g > 1 { residue(self.atoms[atom as usize].residue, g) } else { 0 };
-        let symmetric = x.symmetric(m);
+        let g = near_gcd(own.step, m) % m;
+        let r = if g > 1 { residue(own.residue, g) } else { 0 };
+        let last = LastRemainder { s, atom, num, many, without, symmetric: x.symmetric(m), x, m, g, r };
+        let whole = divides(s.den, num);
         if whole {
-            let c = num / s.den;
-            let both = [Some(&symmetric).filter(|symmetric| **symmetric != x && !many), Some(&x)];
-            for x in both.into_iter().flatten() {
-                out.push((CompoundTerm::Remainder(x.clone(), m), c, without.clone()));
-                // c * (x mod m) = (c * x) mod (c * m), unless that takes one more factor.
-                if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), product(c.abs(), m)) {
-                    out.push((CompoundTerm::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
-                }
-            }
-            if g > 1 && !many {
-                // x mod m = g * (((x - r)/g) mod (m/g)) + r, where x is r modulo g as a whole.
-                let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, g)?, without.clone().shifted(product(c, r)?)?);
-                out.push((CompoundTerm::Remainder(inner, m / g), product(c, g)?, rest));
-            }
+            last.remainders(out)?;
         }
         if !many {
-            self.digits_above(s, (atom, num), (&x, m), out)?;
+            self.digits_above(&last, out)?;
         }
         // -num/den = c; the quotient's coefficient is c*m.
         let above = product(num, m)?;
         if many && whole || !divides(s.den, above) {
             return Some(());
         }
-        if whole && without.terms.is_empty() && without.constant == 0 {
+        if whole && last.without.terms.is_empty() && last.without.constant == 0 {
             // Alone it is no quotient: c * x - c*m * (x floordiv m) costs more.
             return Some(());
         }
+        self.quotients(&last, above / s.den, out)?;
+        self.counted_down(&last, above / s.den, out)
+    }
+
+    /// The quotients that the remainder completes the other terms to, each with a coefficient of `-above`.
+    fn quotients(&mut self, last: &LastRemainder, above: i64, out: &mut Vec<LastTerm>) -> Option<()> {
+        let LastRemainder { s, num, many, without, m, g, r, .. } = last;
+        let mut bases = self.bases(last)?;
+        for numerator in bases.drain(..) {
+            let rest = without.plus(&numerator, *num, s.den)?;
+            if *g > 1 && !many {
+                // x floordiv m = ((x - r)/g) floordiv (m/g)
+                let inner = numerator.clone().shifted(-r)?.scaled(1, *g)?;
+                out.push((CompoundTerm::Quotient(inner, m / g), -above, rest.clone()));
+            }
+            out.push((CompoundTerm::Quotient(numerator, *m), -above, rest));
+        }
+        self.bases = bases;
+        Some(())
+    }
+
+    /// The sums equal to `x` modulo `m` that cancel some of the other terms.
+    fn bases(&mut self, last: &LastRemainder) -> Option<Vec<Sum>> {
+        let LastRemainder { s, atom, num, without, symmetric, x, m, .. } = last;
         let wanted = without.scaled(-num.signum() * s.den, num.abs())?;
         let mut bases = std::mem::take(&mut self.bases);
         bases.clear();
         bases.push(x.clone());
         let holding = |(other, _): (Atom, i64)| match &self.atoms[other as usize].what {
-            What::Remainder(y, n) if other != atom && divides(m, *n) => {
-                (self.residue(&x.plus(y, -1, 1)?, m) == Some(0)).then_some(other)
+            What::Remainder(y, n) if other != *atom && divides(*m, *n) => {
+                (self.residue(&x.plus(y, -1, 1)?, *m) == Some(0)).then_some(other)
             }
             _ => None,
         };
         let mut others: Vec<Atom> = s.terms.iter().filter_map(holding).collect();
         others.sort_unstable_by(|a, b| self.compare(*a, *b));
         bases.extend(others.into_iter().map(Sum::atom));
-        bases.extend(self.with_remainders(&x, &wanted, (atom, m)));
+        bases.extend(self.with_remainders(x, &wanted, (*atom, *m)));
         for k in 0..bases.len() {
-            let nearest = self.nearest(&bases[k], &wanted, m)?;
+            let nearest = self.nearest(&bases[k], &wanted, *m)?;
             if !bases.contains(&nearest) {
                 bases.push(nearest);
             }
         }
-        if !bases.contains(&symmetric) {
-            bases.push(symmetric);
+        if !bases.contains(symmetric) {
+            bases.push(symmetric.clone());
         }
-        for numerator in bases.drain(..) {
-            let rest = without.plus(&numerator, num, s.den)?;
-            if g > 1 && !many {
-                // x floordiv m = ((x - r)/g) floordiv (m/g)
-                let inner = numerator.clone().shifted(-r)?.scaled(1, g)?;
-                out.push((CompoundTerm::Quotient(inner, m / g), -above / s.den, rest.clone()));
-            }
-            out.push((CompoundTerm::Quotient(numerator, m), -above / s.den, rest));
-        }
-        self.bases = bases;
+        Some(bases)
+    }
+
+    /// The remainder of a sum counted down, by `x mod m = m - 1 - z mod m` with `z = -x - 1`, and
+    /// `z mod m = z - m * (z floordiv m)`.
+    fn counted_down(&self, last: &LastRemainder, above: i64, out: &mut Vec<LastTerm>) -> Option<()> {
+        let LastRemainder { s, num, many, without, x, m, .. } = last;
         let &(first, k) = x.terms.first()?;
-        if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
-            // x mod m = m - 1 - z mod m with z = -x - 1, and z mod m = z - m * (z floordiv m): a sum counted down.
-            let without = without.plus(&Sum::constant(m - 1), num, s.den)?;
+        if !many && *num > 0 && without.coefficient(first).signum() == -k.signum() {
+            let without = without.plus(&Sum::constant(m - 1), *num, s.den)?;
             let z = x.scaled(-1, 1)?.shifted(-1)?;
-            let z = self.nearest(&z, &without.scaled(s.den, num)?, m)?;
+            let z = self.nearest(&z, &without.scaled(s.den, *num)?, *m)?;
             let rest = without.plus(&z, -num, s.den)?;
-            out.push((CompoundTerm::Quotient(z, m), above / s.den, rest));
+            out.push((CompoundTerm::Quotient(z, *m), above, rest));
         }
         Some(())
     }
 
     /// `x mod m - x mod n` as `n * ((x floordiv n) mod (m/n))`, if that rounds up, which takes no addition.
-    fn digits_above(
-        &self,
-        s: &Sum,
-        (atom, num): (Atom, i64),
-        (x, m): (&Sum, i64),
-        out: &mut Vec<LastTerm>,
-    ) -> Option<()> {
+    fn digits_above(&self, last: &LastRemainder, out: &mut Vec<LastTerm>) -> Option<()> {
+        let LastRemainder { s, atom, num, without, x, m, .. } = last;
         for (other, k) in s.terms.iter() {
             if let What::Remainder(_, n) = self.atoms[other as usize].what
                 && k == -num
                 && x.constant.checked_add(1).is_some_and(|next| divides(n, next))
-                && let Some(factor) = product(num, n)
+                && let Some(factor) = product(*num, n)
                 && divides(s.den, factor)
-                && self.has_digit(atom, other)
+                && self.has_digit(*atom, other)
             {
                 let inner = x.plus_atom(other, -1, 1)?.scaled(1, n)?;
-                let rest = s.plus_atom(atom, -num, s.den)?.plus_atom(other, -k, s.den)?;
+                let rest = without.plus_atom(other, -k, s.den)?;
                 out.push((CompoundTerm::Remainder(inner, m / n), factor / s.den, rest));
             }
         }

@@ -57,19 +57,7 @@ impl Tree {
                 }
             }
         }
-        let mut levels = Vec::new();
-        for (axis, places) in places.iter().enumerate().take(tree_axes) {
-            let groups = machine.and_then(|m| m.axes.get(axis)).map_or(&[][..], |axis| &axis.groups);
-            let mut unit = 1i64;
-            let mut inner = vec![1];
-            for group in groups.iter().skip(1).rev().filter(|group| **group > 1) {
-                unit = unit.saturating_mul(*group);
-                inner.push(unit);
-            }
-            // A level with a single place is left out.
-            inner.retain(|unit| *unit == 1 || unit < places);
-            levels.extend(inner.into_iter().rev().map(|unit| SamePlace { axis, unit }));
-        }
+        let levels = levels(machine, &places[..tree_axes]);
         let (address, position) = (axes.len(), axes.len() + 1);
         let word_axis = axes.iter().position(|axis| axis == WORD);
         let word =
@@ -112,4 +100,22 @@ impl Tree {
             None => self.axes[axis] != WORD,
         }
     }
+}
+
+/// The levels of a tree with so many places along each axis, by the groups of the machine's axes.
+fn levels(machine: Option<&Machine>, places: &[i64]) -> Vec<SamePlace> {
+    let mut levels = Vec::new();
+    for (axis, places) in places.iter().enumerate() {
+        let groups = machine.and_then(|m| m.axes.get(axis)).map_or(&[][..], |axis| &axis.groups);
+        let mut unit = 1i64;
+        let mut inner = vec![1];
+        for group in groups.iter().skip(1).rev().filter(|group| **group > 1) {
+            unit = unit.saturating_mul(*group);
+            inner.push(unit);
+        }
+        // A level with a single place is left out.
+        inner.retain(|unit| *unit == 1 || unit < places);
+        levels.extend(inner.into_iter().rev().map(|unit| SamePlace { axis, unit }));
+    }
+    levels
 }
