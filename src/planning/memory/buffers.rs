@@ -132,8 +132,7 @@ pub(super) fn named<'m>(
     }
     classes.donated = if frame == RunsAs::Entry { donations(module)? } else { Vec::new() };
     for number in 0..classes.donated.len() {
-        let pair = classes.donated[number];
-        classes.release(classes.first[computation.parameters[pair.operand]] + pair.leaf);
+        classes.release(classes.argument(computation, &classes.donated[number]));
     }
     classes.pair(module, computation, frame, frames)?;
     classes.measure()?;
@@ -448,6 +447,48 @@ impl<'m> Classes<'m> {
         frame: RunsAs,
         frames: &FrameMap,
     ) -> Result<(), Error> {
+        let mut found = self.candidates(module, computation, frames)?;
+        let states = self.states(computation, frame);
+        let joined = self.joined(computation, frame, &found);
+        let mut is_end = vec![None; self.arrays.len()];
+        for (number, leaf) in self.leaves(computation.root).enumerate() {
+            is_end[self.find(leaf)].get_or_insert(number);
+        }
+        self.state = is_end.iter().map(|number| states[(*number)?]).collect();
+        let mut lies_in = vec![None; self.arrays.len()];
+        for state in states.into_iter().flatten().map(|leaf| self.find(leaf)) {
+            lies_in[state] = Some(state);
+        }
+        let is_output = is_end.iter().map(|end| end.is_some() && frame == RunsAs::Entry).collect();
+        let mut limits = PairLimits { joined, is_output, lies_in };
+        self.others.resize_with(found.len(), Vec::new);
+        for (k, pairs) in found.iter_mut().enumerate() {
+            let instruction = &computation.instructions[k];
+            if runs_in_place(instruction) {
+                pairs.extend(self.of_state(k, instruction, &self.used(instruction, frames), &limits.lies_in));
+            }
+            if pairs.is_empty() {
+                continue;
+            }
+            let taken = self.taken(instruction);
+            let is_copy = instruction.opcode == "copy";
+            let is_kept = |pair: &Shared| {
+                limits.admit(self, [self.first[k] + pair.result, taken[pair.operand]], pair.updates, is_copy)
+            };
+            let (kept, others) = std::mem::take(pairs).into_iter().partition(is_kept);
+            (*pairs, self.others[k]) = (kept, others);
+        }
+        self.pairs = found;
+        Ok(())
+    }
+
+    /// For each instruction, the pairs of a result and the operand that it may overwrite.
+    fn candidates(
+        &mut self,
+        module: &Module,
+        computation: &Computation,
+        frames: &FrameMap,
+    ) -> Result<Vec<Vec<Shared>>, Error> {
         let mut found = Vec::with_capacity(computation.instructions.len());
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let mut pairs = shared(module, computation, instruction)?;
@@ -463,86 +504,54 @@ impl<'m> Classes<'m> {
             self.overwritten.push(overwritten);
             found.push(pairs);
         }
+        Ok(found)
+    }
+
+    /// By representative: whether the set shares its buffer, or is in one that the caller has.
+    fn joined(&self, computation: &Computation, frame: RunsAs, pairs: &[Vec<Shared>]) -> Vec<bool> {
         let mut joined = vec![false; self.arrays.len()];
-        for (k, pairs) in found.iter().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
+        for (k, pairs) in pairs.iter().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
             let taken = self.taken(&computation.instructions[k]);
             for pair in pairs.iter().filter(|pair| pair.updates) {
-                for leaf in [self.first[k] + pair.result, taken[pair.operand]] {
-                    let class = self.find(leaf);
-                    joined[class] = true;
-                }
+                joined[self.find(self.first[k] + pair.result)] = true;
+                joined[self.find(taken[pair.operand])] = true;
             }
         }
         for own in self.overwritten.iter().flatten() {
             joined[self.find(own.leaf)] = true;
         }
         let runs_branch = |k: &usize| matches!(computation.instructions[*k].operation, Operation::Conditional { .. });
-        for leaf in (0..found.len()).filter(runs_branch).flat_map(|k| self.leaves(k)) {
+        for leaf in (0..pairs.len()).filter(runs_branch).flat_map(|k| self.leaves(k)) {
             joined[self.find(leaf)] = true;
         }
-        let ends: Vec<usize> = self.leaves(computation.root).collect();
-        let parameters: Vec<usize> = computation.parameters.iter().flat_map(|k| self.leaves(*k)).collect();
+        if frame == RunsAs::Entry {
+            self.donated.iter().for_each(|pair| joined[self.argument(computation, pair)] = true);
+        } else {
+            let outer = computation.parameters.iter().chain([&computation.root]).flat_map(|k| self.leaves(*k));
+            outer.for_each(|leaf| joined[self.find(leaf)] = true);
+        }
+        joined
+    }
+
+    /// The leaf that must hold each leaf of the root at the end.
+    fn states(&self, computation: &Computation, frame: RunsAs) -> Vec<Option<usize>> {
+        let mut states = vec![None; self.leaves(computation.root).len()];
         match frame {
             RunsAs::Entry => {
-                for pair in &self.donated {
-                    joined[self.first[computation.parameters[pair.operand]] + pair.leaf] = true;
-                }
-            }
-            _ => ends.iter().chain(&parameters).for_each(|leaf| joined[self.find(*leaf)] = true),
-        }
-        let mut is_end = vec![None; self.arrays.len()];
-        for (number, leaf) in ends.iter().enumerate() {
-            is_end[self.find(*leaf)].get_or_insert(number);
-        }
-        // The leaf that must hold each leaf of the root at the end.
-        let mut states = vec![None; ends.len()];
-        match frame {
-            RunsAs::Entry => {
-                for pair in &self.donated {
-                    states[pair.result] = Some(self.first[computation.parameters[pair.operand]] + pair.leaf);
-                }
+                self.donated.iter().for_each(|pair| states[pair.result] = Some(self.argument(computation, pair)));
             }
             RunsAs::Called => {}
-            RunsAs::Body => states.iter_mut().zip(&parameters).for_each(|(state, leaf)| *state = Some(*leaf)),
-        }
-        self.state = is_end.iter().map(|number| states[(*number)?]).collect();
-        // Candidates for the buffer of a state: results that overwrite it, and results that overwrite those.
-        let mut lies_in = vec![None; self.arrays.len()];
-        for state in states.into_iter().flatten().map(|leaf| self.find(leaf)) {
-            lies_in[state] = Some(state);
-        }
-        self.others.resize_with(found.len(), Vec::new);
-        for (k, pairs) in found.iter_mut().enumerate() {
-            let instruction = &computation.instructions[k];
-            if runs_in_place(instruction) {
-                pairs.extend(self.of_state(k, instruction, &self.used(instruction, frames), &lies_in));
+            RunsAs::Body => {
+                let parameters = computation.parameters.iter().flat_map(|k| self.leaves(*k));
+                states.iter_mut().zip(parameters).for_each(|(state, leaf)| *state = Some(leaf));
             }
-            if pairs.is_empty() {
-                continue;
-            }
-            let taken = self.taken(instruction);
-            // A copy has a buffer of its own, unless it must end in the operand's.
-            let is_copy = instruction.opcode == "copy";
-            let is_kept = |pair: &Shared| {
-                let operand = taken[pair.operand];
-                let (to, from) = (self.find(self.first[k] + pair.result), self.find(operand));
-                let is_kept = pair.updates
-                    || match self.state[to] {
-                        Some(state) => lies_in[from] == Some(self.find(state)),
-                        None if is_copy => false,
-                        None if is_end[to].is_some() && frame == RunsAs::Entry => true,
-                        None => !joined[to] && !joined[from] && !self.is_name[operand],
-                    };
-                if is_kept && lies_in[to].is_none() {
-                    lies_in[to] = lies_in[from];
-                }
-                is_kept
-            };
-            let (kept, others) = std::mem::take(pairs).into_iter().partition(is_kept);
-            (*pairs, self.others[k]) = (kept, others);
         }
-        self.pairs = found;
-        Ok(())
+        states
+    }
+
+    /// The leaf of a parameter that a result aliases.
+    fn argument(&self, computation: &Computation, pair: &AliasPair) -> usize {
+        self.first[computation.parameters[pair.operand]] + pair.leaf
     }
 
     /// The operands' leaves that some computations of a `call` or a `conditional` return in their buffers: the result is
@@ -712,6 +721,35 @@ impl<'m> Classes<'m> {
         found.roles(computation);
         found.states(computation, frame);
         found
+    }
+}
+
+/// What limits the pairs that may share a buffer, each by representative.
+struct PairLimits {
+    /// Whether the set is not alone in a buffer.
+    joined: Vec<bool>,
+    /// Whether the set is in a result of the entry.
+    is_output: Vec<bool>,
+    /// The state in whose buffer the set may lie: results that overwrite it, and results that overwrite those.
+    lies_in: Vec<Option<usize>>,
+}
+
+impl PairLimits {
+    /// Whether a result may be in its operand's buffer for every order; if so, it is also in the operand's state.
+    fn admit(&mut self, classes: &Classes, [result, operand]: [usize; 2], updates: bool, is_copy: bool) -> bool {
+        let (to, from) = (classes.find(result), classes.find(operand));
+        let is_kept = updates
+            || match classes.state[to] {
+                Some(state) => self.lies_in[from] == Some(classes.find(state)),
+                // A copy has a buffer of its own, unless it must end in the operand's.
+                None if is_copy => false,
+                None if self.is_output[to] => true,
+                None => !self.joined[to] && !self.joined[from] && !classes.is_name[operand],
+            };
+        if is_kept && self.lies_in[to].is_none() {
+            self.lies_in[to] = self.lies_in[from];
+        }
+        is_kept
     }
 }
 

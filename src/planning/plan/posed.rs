@@ -16,6 +16,8 @@ use super::renames::Renames;
 use super::ways::{Choices, EntryLayouts, MadeIn, Tied, Way, Whereabouts};
 use crate::solver::{CostNetwork, FORBIDDEN};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -305,11 +307,24 @@ impl<'a, 't> Posed<'a, 't> {
     /// # Errors
     /// An instance, and why its costs do not fit.
     pub fn network(&self, prices: &Prices, steps: &mut PosingSteps) -> Result<CostNetwork, Located> {
-        let at = |k: usize| self.program.instances[k].node;
         let mut network = CostNetwork::new();
+        self.add_instances(prices, steps, &mut network)?;
+        self.add_holders(prices, &mut network)?;
+        self.add_operands(prices, steps, &mut network)?;
+        Ok(network)
+    }
+
+    /// Adds a variable for each instance, with what its ways cost.
+    fn add_instances(
+        &self,
+        prices: &Prices,
+        steps: &mut PosingSteps,
+        network: &mut CostNetwork,
+    ) -> Result<(), Located> {
         let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (k, ways) in self.choices.ways.iter().enumerate() {
-            steps.step().map_err(|error| (at(k), error))?;
+            let wrong = |error| (self.program.instances[k].node, error);
+            steps.step().map_err(wrong)?;
             let key = (
                 self.own(k),
                 Rc::as_ptr(ways),
@@ -318,85 +333,74 @@ impl<'a, 't> Posed<'a, 't> {
                 self.after(k),
                 (self.renames.to_result[k], self.doubted[k]),
             );
-            let costs = match known.get(&key) {
-                Some(costs) => costs.clone(),
-                None => {
-                    let costs = ways.iter().map(|way| self.cost(prices, k, way)).collect::<Result<Vec<_>, _>>();
-                    let costs = Rc::new(costs.map_err(|error| (at(k), error))?);
-                    known.insert(key, costs.clone());
-                    costs
-                }
-            };
-            let times = self.program.instances[k].times;
-            let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
-            network.add_variable(costs).map_err(|error| (at(k), error.into()))?;
+            let costs = || ways.iter().map(|way| self.cost(prices, k, way)).collect::<Result<Vec<_>, _>>();
+            let costs = found_once(&mut known, key, |_| costs().map(Rc::new)).map_err(wrong)?;
+            let costs = times_all(&costs, self.program.instances[k].times).map_err(wrong)?;
+            network.add_variable(costs).map_err(|error| wrong(error.into()))?;
         }
+        Ok(())
+    }
+
+    /// Adds a variable for each array that may be held in two layouts.
+    fn add_holders(&self, prices: &Prices, network: &mut CostNetwork) -> Result<(), Located> {
         // Layers that are alike have arrays that are alike.
-        let mut seconds: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (made, holder) in self.holders.iter().enumerate() {
             let Some((_, states)) = holder else { continue };
-            let wrong = |error| (at(self.program.made[made].by), error);
+            let wrong = |error| (self.program.instances[self.program.made[made].by].node, error);
             let key = (states.to_vec(), self.holding(made));
-            let costs = match seconds.get(&key) {
-                Some(costs) => costs.clone(),
-                None => {
-                    let costs = states.iter().map(|state| self.held(prices, made, *state));
-                    let costs = Rc::new(costs.collect::<Result<Vec<_>, _>>().map_err(wrong)?);
-                    seconds.insert(key, costs.clone());
-                    costs
-                }
-            };
-            self.hold(&costs, &mut network, made, states).map_err(wrong)?;
+            let costs = || states.iter().map(|state| self.held(prices, made, *state)).collect::<Result<Vec<_>, _>>();
+            let costs = found_once(&mut known, key, |_| costs().map(Rc::new)).map_err(wrong)?;
+            self.hold(&costs, network, made, states).map_err(wrong)?;
         }
+        Ok(())
+    }
+
+    /// Adds an edge for each operand whose cost is not always 0.
+    fn add_operands(&self, prices: &Prices, steps: &mut PosingSteps, network: &mut CostNetwork) -> Result<(), Located> {
         let mut tables: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         // What each table is as often as an operation runs.
         let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         for taken in self.taken().filter(|taken| self.needed[taken.by.0]) {
-            steps.step().map_err(|error| (at(taken.by.0), error))?;
             let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
-            let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
-            let result = self.program.made[taken.made].result;
-            let holder = self.holders[taken.made].as_ref();
-            let states = holder.map(|(_, states)| states.to_vec());
-            let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
-            let origins: Vec<MadeIn> = match holder {
-                Some(_) => vec![MadeIn::default(); states.len()],
-                None => made.iter().map(Way::origin).collect(),
-            };
+            let wrong = |error| (self.program.instances[user].node, error);
+            steps.step().map_err(wrong)?;
+            let by = &self.choices.ways[user];
+            let (states, origins) = self.origins(taken.made);
             let renamed = (self.kernels.kept[user], self.renames.to_result[user]);
             let key = (states, origins, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
-            let table = match tables.get(&key) {
-                Some(table) => table.clone(),
-                None => {
-                    let mut table = Vec::with_capacity(key.0.len() * by.len());
-                    for (held, origin) in key.0.iter().zip(&key.1) {
-                        for way in by.iter() {
-                            let met = self.met(prices, &taken, *held, *origin, way);
-                            table.push(met.map_err(|error| (at(user), error))?.cost);
-                        }
+            let table = found_once(&mut tables, key, |(states, origins, ..)| {
+                let mut table = Vec::with_capacity(states.len() * by.len());
+                for (held, origin) in states.iter().zip(origins) {
+                    for way in by.iter() {
+                        table.push(self.met(prices, &taken, *held, *origin, way)?.cost);
                     }
-                    let table = Arc::new(table);
-                    tables.insert(key, table.clone());
-                    table
                 }
-            };
+                Ok(Arc::new(table))
+            });
+            let table = table.map_err(wrong)?;
             if table.iter().all(|cost| *cost == 0) {
                 continue;
             }
             let key = (Arc::as_ptr(&table), taken.times);
-            let table = match repeated.get(&key) {
-                Some(table) => table.clone(),
-                None => {
-                    let own = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
-                    let own = if taken.times == 1 { table } else { Arc::new(own) };
-                    repeated.insert(key, own.clone());
-                    own
-                }
-            };
-            let from = holder.map_or(maker, |(variable, _)| *variable);
-            network.add_edge(from, user, table).map_err(|error| (at(user), error.into()))?;
+            let table = found_once(&mut repeated, key, |_| {
+                Ok(if taken.times == 1 { table.clone() } else { Arc::new(times_all(&table, taken.times)?) })
+            });
+            let table = table.map_err(wrong)?;
+            let from = self.holders[taken.made].as_ref().map_or(maker, |(variable, _)| *variable);
+            network.add_edge(from, user, table).map_err(|error| wrong(error.into()))?;
         }
-        Ok(network)
+        Ok(())
+    }
+
+    /// The layouts in which an array may be held, and for each where it is made.
+    fn origins(&self, made: usize) -> (Vec<HeldIn>, Vec<MadeIn>) {
+        if let Some((_, states)) = &self.holders[made] {
+            return (states.to_vec(), vec![MadeIn::default(); states.len()]);
+        }
+        let (by, result) = (self.program.made[made].by, self.program.made[made].result);
+        let ways = self.choices.ways[by].iter();
+        (ways.clone().map(|way| (way.results[result], None)).collect(), ways.map(Way::origin).collect())
     }
 
     /// Adds the variable of an array that may be held in two layouts, with what each of its choices costs once.
@@ -520,6 +524,21 @@ impl<'a, 't> Posed<'a, 't> {
         let Some(own) = self.moved(k, way).filter(|_| kept != Kept::Remade) else { return Ok(0) };
         let others = self.choices.ways[k].iter().filter_map(|way| ends(&self.program, &self.choices, k, way));
         without_form(prices, &self.choices, own, others, self.around(k, kept))
+    }
+}
+
+/// What belongs to a key, found only where it is not known yet.
+fn found_once<K: Eq + Hash, V: Clone>(
+    known: &mut FxHashMap<K, V>,
+    key: K,
+    find: impl FnOnce(&K) -> Result<V, Error>,
+) -> Result<V, Error> {
+    match known.entry(key) {
+        Entry::Occupied(found) => Ok(found.get().clone()),
+        Entry::Vacant(free) => {
+            let found = find(free.key())?;
+            Ok(free.insert(found).clone())
+        }
     }
 }
 

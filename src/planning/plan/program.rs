@@ -293,15 +293,7 @@ impl<'a> Inlining<'a, '_> {
     /// What is done when all nodes of a graph are there.
     fn leave(&mut self, frame: Entered, roots: Vec<usize>) -> Result<(), Error> {
         match frame.after {
-            After::Results => {
-                for (number, root) in roots.into_iter().enumerate() {
-                    let by = self.program.made[root].by;
-                    let node = self.program.instances[by].node;
-                    let leaf = self.program.made[root].leaf;
-                    let made = self.push(Doing::Result(number), node, vec![root], &[leaf], 1)?;
-                    self.said(made[0], self.facts.results.get(&number));
-                }
-            }
+            After::Results => return self.results(&roots),
             After::Node => self.found(roots),
             After::Start { operands } => {
                 let below = &self.frames[self.frames.len() - 1];
@@ -328,29 +320,59 @@ impl<'a> Inlining<'a, '_> {
                 }
                 self.found(merges);
             }
-            After::Branch { mut made, mut rest } => {
+            After::Branch { mut made, rest } => {
                 made.push(roots);
-                if let Some((branch, operands)) = rest.pop() {
-                    let below = &self.frames[self.frames.len() - 1];
-                    let arguments = self.arguments(branch, below.graph, &operands)?;
-                    return self.enter(branch, arguments, frame.times, After::Branch { made, rest });
+                match rest.is_empty() {
+                    true => self.merge(made)?,
+                    false => {
+                        let graph = self.frames[self.frames.len() - 1].graph;
+                        self.branch(graph, frame.times, made, rest)?;
+                    }
                 }
-                if let [roots] = &mut made[..] {
-                    // One branch is a call.
-                    let roots = std::mem::take(roots);
-                    self.found(roots);
-                    return Ok(());
-                }
-                let below = &self.frames[self.frames.len() - 1];
-                let (node, times) = ((below.graph, below.next), below.times);
-                let mut merged = Vec::new();
-                for leaf in 0..made[0].len() {
-                    let operands = made.iter().map(|roots| roots[leaf]).collect();
-                    merged.extend(self.push(Doing::Merge, node, operands, &[leaf], times)?);
-                }
-                self.found(merged);
             }
         }
+        Ok(())
+    }
+
+    /// Adds the results of the program.
+    fn results(&mut self, roots: &[usize]) -> Result<(), Error> {
+        for (number, root) in roots.iter().enumerate() {
+            let (by, leaf) = (self.program.made[*root].by, self.program.made[*root].leaf);
+            let node = self.program.instances[by].node;
+            let made = self.push(Doing::Result(number), node, vec![*root], &[leaf], 1)?;
+            self.said(made[0], self.facts.results.get(&number));
+        }
+        Ok(())
+    }
+
+    /// Begins to put in the next branch of a conditional in a graph, after those whose results are there.
+    fn branch(
+        &mut self,
+        graph: usize,
+        times: i64,
+        made: Vec<Vec<usize>>,
+        mut rest: Vec<(usize, Vec<usize>)>,
+    ) -> Result<(), Error> {
+        let Some((branch, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
+        let arguments = self.arguments(branch, graph, &operands)?;
+        self.enter(branch, arguments, times, After::Branch { made, rest })
+    }
+
+    /// Merges the results of the branches of a conditional. One branch is a call.
+    fn merge(&mut self, mut branches: Vec<Vec<usize>>) -> Result<(), Error> {
+        if let [roots] = &mut branches[..] {
+            let roots = std::mem::take(roots);
+            self.found(roots);
+            return Ok(());
+        }
+        let below = &self.frames[self.frames.len() - 1];
+        let (node, times) = ((below.graph, below.next), below.times);
+        let mut merged = Vec::new();
+        for leaf in 0..branches[0].len() {
+            let operands = branches.iter().map(|roots| roots[leaf]).collect();
+            merged.extend(self.push(Doing::Merge, node, operands, &[leaf], times)?);
+        }
+        self.found(merged);
         Ok(())
     }
 
@@ -399,8 +421,7 @@ impl<'a> Inlining<'a, '_> {
             Operation::Leaves { numbers } => self.leaves(numbers, &all, at, frame.times)?,
             Operation::Start(start) => match &start.operation {
                 Operation::Call { computation } => {
-                    let arguments = self.split(*computation, at, operands)?;
-                    self.enter(*computation, arguments, frame.times, After::Start { operands: all })?;
+                    self.call(*computation, at, operands, frame.times, After::Start { operands: all })?;
                     return Ok(None);
                 }
                 operation => {
@@ -410,27 +431,17 @@ impl<'a> Inlining<'a, '_> {
                 }
             },
             Operation::Call { computation } => {
-                let arguments = self.split(*computation, at, operands)?;
-                self.enter(*computation, arguments, frame.times, After::Node)?;
+                self.call(*computation, at, operands, frame.times, After::Node)?;
                 return Ok(None);
             }
             Operation::While { condition, body } => {
-                let mut merges = Vec::new();
-                for (leaf, value) in all.iter().enumerate() {
-                    merges.extend(self.push(Doing::Merge, at, vec![*value], &[leaf], frame.times)?);
-                }
-                let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
-                let arguments = self.arguments(*condition, at.0, &merges)?;
-                let times = times(frame.times, trips)?;
-                self.enter(*condition, arguments, times, After::Condition { merges, body: *body })?;
+                self.begin(at, &all, [*condition, *body], frame.times)?;
                 return Ok(None);
             }
             Operation::Conditional { branches } => {
                 self.decide(operands.first().map_or(&[], Vec::as_slice));
-                let mut rest: Vec<_> = branches.iter().copied().zip(operands.into_iter().skip(1)).rev().collect();
-                let Some((first, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
-                let arguments = self.arguments(first, at.0, &operands)?;
-                self.enter(first, arguments, frame.times, After::Branch { made: Vec::new(), rest })?;
+                let rest = branches.iter().copied().zip(operands.into_iter().skip(1)).rev().collect();
+                self.branch(at.0, frame.times, Vec::new(), rest)?;
                 return Ok(None);
             }
             operation => {
@@ -450,6 +461,23 @@ impl<'a> Inlining<'a, '_> {
         Ok(Some(made))
     }
 
+    /// Begins to put in a loop: a merge for each array that it carries, and the condition.
+    fn begin(
+        &mut self,
+        at: (usize, usize),
+        carried: &[usize],
+        [condition, body]: [usize; 2],
+        outer: i64,
+    ) -> Result<(), Error> {
+        let mut merges = Vec::new();
+        for (leaf, value) in carried.iter().enumerate() {
+            merges.extend(self.push(Doing::Merge, at, vec![*value], &[leaf], outer)?);
+        }
+        let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
+        let arguments = self.arguments(condition, at.0, &merges)?;
+        self.enter(condition, arguments, times(outer, trips)?, After::Condition { merges, body })
+    }
+
     /// What an instance of a node is. A copy to another element type has other layouts than its operand.
     fn doing(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> Doing<'a> {
         let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves).zip(operands);
@@ -467,17 +495,11 @@ impl<'a> Inlining<'a, '_> {
         own: usize,
         times: i64,
     ) -> Result<Vec<usize>, Error> {
-        let mut found = Vec::new();
-        for leaf in 0..own {
+        let value = |leaf: usize| {
             let operand = start.operand(leaf).and_then(|operand| all.get(operand));
-            match start.result(leaf).and_then(|result| made.get(result)).or(operand) {
-                Some(value) => found.push(*value),
-                None => {
-                    found.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
-                }
-            }
-        }
-        Ok(found)
+            start.result(leaf).and_then(|result| made.get(result)).or(operand).copied()
+        };
+        self.filled((0..own).map(value), at, times)
     }
 
     /// Arrays of the operands by their numbers; those without one are made of nothing.
@@ -492,10 +514,20 @@ impl<'a> Inlining<'a, '_> {
             // What is sent goes on to the receiver as well.
             self.push(Doing::Opaque, at, all.to_vec(), &[], times)?;
         }
+        self.filled(numbers.iter().map(|number| all.get((*number)?).copied()), at, times)
+    }
+
+    /// Known arrays of a node, and for each other one a constant.
+    fn filled(
+        &mut self,
+        known: impl Iterator<Item = Option<usize>>,
+        at: (usize, usize),
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
         let mut made = Vec::new();
-        for (leaf, number) in numbers.iter().enumerate() {
-            match number.and_then(|number| all.get(number)) {
-                Some(value) => made.push(*value),
+        for (leaf, value) in known.enumerate() {
+            match value {
+                Some(value) => made.push(value),
                 None => {
                     made.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
                 }
@@ -504,13 +536,19 @@ impl<'a> Inlining<'a, '_> {
         Ok(made)
     }
 
-    /// The arguments of a graph, of the operands of a call: one operand a parameter.
-    fn split(&self, graph: usize, at: (usize, usize), operands: Vec<Vec<usize>>) -> Result<Vec<Vec<usize>>, Error> {
+    /// Begins to put in a graph that a node calls: one operand a parameter.
+    fn call(
+        &mut self,
+        graph: usize,
+        at: (usize, usize),
+        operands: Vec<Vec<usize>>,
+        times: i64,
+        after: After,
+    ) -> Result<(), Error> {
         self.below(graph, at.0)?;
-        if parameters(&self.graphs[graph]).iter().zip(&operands).all(|(n, own)| *n == own.len()) {
-            return Ok(operands);
-        }
-        self.arguments(graph, at.0, &operands.concat())
+        let fits = parameters(&self.graphs[graph]).iter().zip(&operands).all(|(n, own)| *n == own.len());
+        let arguments = if fits { operands } else { self.arguments(graph, at.0, &operands.concat())? };
+        self.enter(graph, arguments, times, after)
     }
 
     /// The arguments of a graph, of all arrays together.

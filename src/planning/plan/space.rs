@@ -73,13 +73,13 @@ impl LimitedSpace {
         steps: &mut PosingSteps,
     ) -> Result<LimitedSpace, Located> {
         let of_program = |error: Error| ((0, 0), error);
-        let mut resources = BTreeMap::new();
+        let mut spaces = BTreeMap::new();
         for limit in limits {
             let resource = network.add_resource(limit.bytes).map_err(|error| of_program(error.into()))?;
-            resources.insert(limit.space, resource);
+            spaces.insert(limit.space, resource);
         }
-        let near = prices.fastest().filter(|near| resources.contains_key(near));
-        let remakes = residence == Residence::OverTime && resources.contains_key(&0);
+        let near = prices.fastest().filter(|near| spaces.contains_key(near));
+        let remakes = residence == Residence::OverTime && spaces.contains_key(&0);
         let placing = Placing::new(posed, prices, &network, (residence, near, remakes)).map_err(of_program)?;
         let bandwidth = match (residence, near) {
             (Residence::OverTime, Some(_)) => {
@@ -87,6 +87,7 @@ impl LimitedSpace {
             }
             _ => None,
         };
+        let resources = Resources { spaces, bandwidth };
         let mut placed = vec![None; posed.program.made.len()];
         for (made, moments) in posed.moments().into_iter().enumerate() {
             let (by, result) = (posed.program.made[made].by, posed.program.made[made].result);
@@ -96,47 +97,16 @@ impl LimitedSpace {
                 continue;
             }
             let class = posed.choices.class[made];
-            let bytes = |id: LayoutId| posed.choices.classes.all[class].bytes[usize::from(id)];
-            let outer = posed.is_outer(made);
-            let space = |id: LayoutId| if outer { 0 } else { prices.space(class, id) };
-            let own: Vec<LayoutId> = posed.choices.ways[by].iter().map(|way| way.results[result]).collect();
             // A result is what it takes, and in memory space 0.
-            let fits = |near: &u8| own.iter().any(|id| prices.space(class, *id) == *near);
+            let mut layouts = posed.choices.ways[by].iter().map(|way| way.results[result]);
+            let mut fits = |near: &u8| layouts.any(|id| prices.space(class, id) == *near);
             if let Some(near) = near.filter(|near| !posed.program.is_result(made) && fits(near)) {
                 placed[made] = placing.place(&mut network, made, (near, &moments)).map_err(at)?;
-            } else if remakes && !outer {
+            } else if remakes && !posed.is_outer(made) {
                 placed[made] = placing.remake(&mut network, made, &moments).map_err(at)?;
             }
-            // What each choice of a variable takes, by resource.
-            let mut takes: Vec<(usize, usize, Amounts)> = Vec::new();
-            for (limited, resource) in &resources {
-                let all = |(space, bytes): (u8, i64)| {
-                    let bytes = if space == *limited { bytes } else { 0 };
-                    moments.iter().map(|range| (range.clone(), bytes)).collect::<Vec<_>>()
-                };
-                match &placed[made] {
-                    Some(placed) => {
-                        let taken: Vec<_> = placed.states.iter().map(|own| placed.taken(own, *limited)).collect();
-                        takes.push((placed.variable, *resource, amounts(&taken)));
-                    }
-                    None => {
-                        let taken: Vec<_> = own.iter().map(|id| all((space(*id), bytes(*id)))).collect();
-                        takes.push((by, *resource, amounts(&taken)));
-                    }
-                }
-                if let Some((variable, states)) = &posed.holders[made] {
-                    let second = |(_, second): &HeldIn| second.map_or((0, 0), |id| (space(id), bytes(id)));
-                    let taken: Vec<_> = states.iter().map(|state| all(second(state))).collect();
-                    takes.push((*variable, *resource, amounts(&taken)));
-                }
-            }
-            if let (Some(placed), Some(bandwidth)) = (&placed[made], bandwidth) {
-                let flights = |own: &Residency| {
-                    own.moves.iter().map(|own| (own.flight.moments.clone(), own.flight.share)).collect::<Vec<_>>()
-                };
-                let shares: Vec<_> = placed.states.iter().map(flights).collect();
-                takes.push((placed.variable, bandwidth, amounts(&shares)));
-            }
+            let placed = placed[made].as_ref();
+            let takes = resources.takes(posed, prices, made, &moments, placed);
             for (variable, resource, stretches) in takes {
                 for (range, amounts) in stretches {
                     let added = network.add_occupancy(variable, resource, range, amounts);
@@ -146,6 +116,60 @@ impl LimitedSpace {
         }
         forbid_missing(&mut network, &placed).map_err(of_program)?;
         Ok(LimitedSpace { network, limits: limits.to_vec(), placed })
+    }
+}
+
+/// The resources of a network: by memory space its capacity, and the bandwidth between memories.
+struct Resources {
+    spaces: BTreeMap<u8, usize>,
+    bandwidth: Option<usize>,
+}
+
+impl Resources {
+    /// The variables whose choices take something because of an array, each with a resource and what they take of it.
+    fn takes(
+        &self,
+        posed: &Posed,
+        prices: &Prices,
+        made: usize,
+        moments: &[Range<i64>],
+        placed: Option<&Placed>,
+    ) -> Vec<(usize, usize, Amounts)> {
+        let (by, result) = (posed.program.made[made].by, posed.program.made[made].result);
+        let class = posed.choices.class[made];
+        let bytes = |id: LayoutId| posed.choices.classes.all[class].bytes[usize::from(id)];
+        let outer = posed.is_outer(made);
+        let space = |id: LayoutId| if outer { 0 } else { prices.space(class, id) };
+        let mut takes = Vec::new();
+        for (limited, resource) in &self.spaces {
+            let all = |id: LayoutId| {
+                let bytes = if space(id) == *limited { bytes(id) } else { 0 };
+                moments.iter().map(|range| (range.clone(), bytes)).collect::<Vec<_>>()
+            };
+            match placed {
+                Some(placed) => {
+                    let taken: Vec<_> = placed.states.iter().map(|own| placed.taken(own, *limited)).collect();
+                    takes.push((placed.variable, *resource, amounts(&taken)));
+                }
+                None => {
+                    let taken: Vec<_> = posed.choices.ways[by].iter().map(|way| all(way.results[result])).collect();
+                    takes.push((by, *resource, amounts(&taken)));
+                }
+            }
+            if let Some((variable, states)) = &posed.holders[made] {
+                let nothing = || moments.iter().map(|range| (range.clone(), 0)).collect();
+                let second = |(_, second): &HeldIn| second.map_or_else(nothing, all);
+                takes.push((*variable, *resource, amounts(&states.iter().map(second).collect::<Vec<_>>())));
+            }
+        }
+        if let (Some(placed), Some(bandwidth)) = (placed, self.bandwidth) {
+            let flights = |own: &Residency| {
+                own.moves.iter().map(|own| (own.flight.moments.clone(), own.flight.share)).collect::<Vec<_>>()
+            };
+            let shares: Vec<_> = placed.states.iter().map(flights).collect();
+            takes.push((placed.variable, bandwidth, amounts(&shares)));
+        }
+        takes
     }
 }
 

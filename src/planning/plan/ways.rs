@@ -315,43 +315,42 @@ impl Maker<'_, '_> {
                 Ok(vec![Way::new(operands.iter().map(|id| Some(*id)).collect(), results.to_vec())])
             }
             Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0], [given[0], given[1]])),
-            Doing::Operation(operation @ Operation::Dot { .. })
-                if is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
-            {
-                Ok(self.streamed(operation, instance, from, to))
+            Doing::Operation(operation) => self.computed(operation, instance, from, to),
+        }
+    }
+
+    /// The ways of an operation that computes something.
+    fn computed(
+        &mut self,
+        operation: &Operation,
+        instance: &Instance,
+        from: &[usize],
+        to: &[usize],
+    ) -> Result<Vec<Way>, Error> {
+        let open = |id| Way::new(vec![None; from.len()], vec![id]);
+        let wanted = match operation {
+            Operation::Dot { .. } if is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) => {
+                Vec::new()
             }
-            Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
+            Operation::Dot { lhs_batch, .. } => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
-                let open = |id| Way::new(vec![None; from.len()], vec![id]);
-                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
+                return Ok(self.outside(to[0], &batch).into_iter().map(open).collect());
             }
-            Doing::Operation(Operation::Convolution(convolution))
-                if CutImages(&self.classes).cuts(convolution, from[0], to[0]) =>
-            {
-                let open = |id| Way::new(vec![None; from.len()], vec![id]);
+            Operation::Convolution(convolution) if CutImages(&self.classes).cuts(convolution, from[0], to[0]) => {
                 let [_, results] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
-                Ok(results.into_iter().map(open).collect())
+                return Ok(results.into_iter().map(open).collect());
             }
-            Doing::Operation(operation) => {
-                if matches!(operation, Operation::Other { .. }) {
-                    return Ok(self.open(instance, from, to));
-                }
-                // Lines are sorted in the order that they are in.
-                let wanted = match operation {
-                    Operation::Algorithm(algorithm)
-                        if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
-                    {
-                        Vec::new()
-                    }
-                    _ => self.wanted(operation, instance, from, to)?,
-                };
-                if !wanted.is_empty() {
-                    return Ok(wanted);
-                }
-                Ok(self.streamed(operation, instance, from, to))
+            Operation::Other { .. } => return Ok(self.open(instance, from, to)),
+            // Lines are sorted in the order that they are in.
+            Operation::Algorithm(algorithm)
+                if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
+            {
+                Vec::new()
             }
-        }
+            _ => self.wanted(operation, instance, from, to)?,
+        };
+        Ok(if wanted.is_empty() { self.streamed(operation, instance, from, to) } else { wanted })
     }
 
     /// The ways of an operation that streams, where it does.

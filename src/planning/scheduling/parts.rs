@@ -142,38 +142,22 @@ impl TaskGraph {
             pairs.extend(self.after[*task].iter().filter_map(|then| Some((k, *number.get(then)?))));
         }
         let mut of = FxHashMap::default();
-        let (mut values, mut live) = (Vec::new(), Vec::new());
+        let mut inside = Vec::new();
         for value in tasks.iter().flat_map(|task| &self.touched[*task]) {
             of.entry(*value).or_insert_with(|| {
-                let own = &self.values[*value];
-                let inside: Vec<usize> = own.tasks.iter().filter_map(|task| number.get(task).copied()).collect();
-                let to_end = own.to_end || running.left(*value) > inside.len();
-                live.push((*value, running.is_live(*value)));
-                let from_start = running.is_live(*value);
-                let TaskValue { bytes, group, .. } = *own;
-                values.push(TaskValue { bytes, tasks: inside, from_start, to_end, group, ..TaskValue::default() });
-                values.len() - 1
+                inside.push(*value);
+                inside.len() - 1
             });
         }
-        let LiveBytes { plain: mut around, mut grouped, .. } = running.live();
-        for (value, _) in live.iter().filter(|(_, live)| *live) {
-            match self.values[*value].group {
-                Some((group, size)) => grouped[group][size] -= 1,
-                None => around -= self.values[*value].bytes,
-            }
-        }
-        // Groups that the part does not touch keep their bytes.
-        let mut kept: Vec<Option<usize>> = vec![None; self.groups.len()];
-        let mut groups = Vec::new();
-        for (group, _) in values.iter_mut().filter_map(|value| value.group.as_mut()) {
-            let (own, around) = (&self.groups[*group], &mut grouped[*group]);
-            *group = *kept[*group].get_or_insert_with(|| {
-                groups.push(SlotGroup { around: std::mem::take(around), ..own.clone() });
-                groups.len() - 1
-            });
-        }
-        let untouched = self.groups.iter().zip(&grouped).zip(&kept).filter(|(_, kept)| kept.is_none());
-        around += untouched.map(|((group, live), _)| group.beside(live)).sum::<i64>();
+        let value = |value: &usize| {
+            let own = &self.values[*value];
+            let tasks: Vec<usize> = own.tasks.iter().filter_map(|task| number.get(task).copied()).collect();
+            let to_end = own.to_end || running.left(*value) > tasks.len();
+            let TaskValue { bytes, group, .. } = *own;
+            TaskValue { bytes, tasks, from_start: running.is_live(*value), to_end, group, ..TaskValue::default() }
+        };
+        let mut values: Vec<TaskValue> = inside.iter().map(value).collect();
+        let (groups, around) = self.around(running, &inside, &mut values);
         let mut touched = vec![Vec::new(); tasks.len()];
         for (value, own) in values.iter().enumerate() {
             own.tasks.iter().for_each(|task| touched[*task].push(value));
@@ -198,5 +182,28 @@ impl TaskGraph {
             graph.shares[k] = self.shares[*task].iter().map(|(result, operand)| (of[result], of[operand])).collect();
         }
         TaskPart { graph, tasks: tasks.to_vec() }
+    }
+
+    /// The groups of a part with these values, which get its numbers of the groups, and the other bytes live around it.
+    fn around(&self, running: &Running, inside: &[usize], values: &mut [TaskValue]) -> (Vec<SlotGroup>, i64) {
+        let LiveBytes { plain: mut around, mut grouped, .. } = running.live();
+        for value in inside.iter().filter(|value| running.is_live(**value)) {
+            match self.values[*value].group {
+                Some((group, size)) => grouped[group][size] -= 1,
+                None => around -= self.values[*value].bytes,
+            }
+        }
+        // Groups that the part does not touch keep their bytes.
+        let mut kept: Vec<Option<usize>> = vec![None; self.groups.len()];
+        let mut groups = Vec::new();
+        for (group, _) in values.iter_mut().filter_map(|value| value.group.as_mut()) {
+            let (own, around) = (&self.groups[*group], &mut grouped[*group]);
+            *group = *kept[*group].get_or_insert_with(|| {
+                groups.push(SlotGroup { around: std::mem::take(around), ..own.clone() });
+                groups.len() - 1
+            });
+        }
+        let untouched = self.groups.iter().zip(&grouped).zip(&kept).filter(|(_, kept)| kept.is_none());
+        (groups, around + untouched.map(|((group, live), _)| group.beside(live)).sum::<i64>())
     }
 }

@@ -99,57 +99,18 @@ impl<'g> Places<'g> {
     /// The bytes live at each task of a valid order.
     pub fn costs(&self, order: &[usize]) -> Vec<i64> {
         let values = &self.graph.values;
-        // The first and last touch of each value.
-        let mut touched: Vec<Option<(usize, usize)>> = vec![None; values.len()];
-        for (at, task) in order.iter().enumerate() {
-            self.graph.touched[*task]
-                .iter()
-                .for_each(|value| touched[*value] = Some((touched[*value].map_or(at, |own| own.0), at)));
-        }
-        // The value above and below each one in its chain.
-        let mut over: Vec<Option<usize>> = vec![None; values.len()];
-        let mut under: Vec<Option<usize>> = vec![None; values.len()];
-        for (at, task) in order.iter().enumerate() {
-            let is_first = |value: usize| !values[value].from_start && touched[value].is_some_and(|own| own.0 == at);
-            let is_last = |value: usize| !values[value].to_end && touched[value].is_some_and(|own| own.1 == at);
-            for (result, operand) in written_over(&self.graph.shares[*task], is_first, is_last) {
-                (over[operand], under[result]) = (Some(result), Some(operand));
-            }
-        }
-        let last = |mut value: usize| {
-            while let Some(next) = over[value] {
-                value = next;
-            }
-            value
-        };
-        let mut taken: Vec<Option<usize>> = vec![None; self.graph.places];
-        for (value, own) in values.iter().enumerate() {
-            if let Some(place) = own.starts_in.filter(|_| own.to_end || touched[value].is_some()) {
-                let last = last(value);
-                taken[place] = if values[last].to_end { Some(order.len()) } else { touched[last].map(|own| own.1) };
-            }
-        }
-        let mut homes = vec![ValueHome::Own; values.len()];
-        for first in (0..values.len()).filter(|value| under[*value].is_none()) {
-            let begun = touched[first].map_or(0, |own| own.0);
-            let is_vacant = |place: &usize| taken[*place].is_none_or(|last| last < begun);
-            let end = || values[last(first)].ends_in.filter(|_| !values[first].from_start).filter(is_vacant);
-            let home = values[first].starts_in.map(ValueHome::Started).or_else(|| end().map(ValueHome::Ended));
-            let mut value = Some(first);
-            while let Some(own) = value {
-                homes[own] = home.unwrap_or(ValueHome::Own);
-                value = over[own];
-            }
-        }
+        let chains = Chains::new(self.graph, order);
+        let homes = chains.homes();
         let mut change = vec![0; order.len() + 1];
         let mut costs: Vec<i64> = order.iter().map(|task| self.graph.beside[*task]).collect();
         for (value, own) in values.iter().enumerate().filter(|(value, _)| homes[*value] == ValueHome::Own) {
-            let from = if own.from_start { Some(0) } else { touched[value].map(|own| own.0) };
-            let to = if own.to_end { Some(order.len()) } else { touched[value].map(|own| own.1 + 1) };
+            let touched = chains.touched[value];
+            let from = if own.from_start { Some(0) } else { touched.map(|own| own.0) };
+            let to = if own.to_end { Some(order.len()) } else { touched.map(|own| own.1 + 1) };
             if let (Some(from), Some(to)) = (from, to) {
                 change[from] += own.bytes;
                 change[to] -= own.bytes;
-                if let (Some(operand), Some(cost)) = (under[value], costs.get_mut(from)) {
+                if let (Some(operand), Some(cost)) = (chains.under[value], costs.get_mut(from)) {
                     *cost -= own.bytes.min(values[operand].bytes);
                 }
             }
@@ -163,6 +124,78 @@ impl<'g> Places<'g> {
             *last += exchanged(self.graph, &homes);
         }
         costs
+    }
+}
+
+/// The chains of values in an order.
+struct Chains<'g> {
+    graph: &'g TaskGraph,
+    /// The number of tasks.
+    end: usize,
+    /// The first and last touch of each value.
+    touched: Vec<Option<(usize, usize)>>,
+    /// The value above and below each one in its chain.
+    over: Vec<Option<usize>>,
+    under: Vec<Option<usize>>,
+}
+
+impl<'g> Chains<'g> {
+    fn new(graph: &'g TaskGraph, order: &[usize]) -> Chains<'g> {
+        let values = &graph.values;
+        let mut touched: Vec<Option<(usize, usize)>> = vec![None; values.len()];
+        for (at, task) in order.iter().enumerate() {
+            graph.touched[*task]
+                .iter()
+                .for_each(|value| touched[*value] = Some((touched[*value].map_or(at, |own| own.0), at)));
+        }
+        let (mut over, mut under) = (vec![None; values.len()], vec![None; values.len()]);
+        for (at, task) in order.iter().enumerate() {
+            let is_first = |value: usize| !values[value].from_start && touched[value].is_some_and(|own| own.0 == at);
+            let is_last = |value: usize| !values[value].to_end && touched[value].is_some_and(|own| own.1 == at);
+            for (result, operand) in written_over(&graph.shares[*task], is_first, is_last) {
+                (over[operand], under[result]) = (Some(result), Some(operand));
+            }
+        }
+        Chains { graph, end: order.len(), touched, over, under }
+    }
+
+    /// The last value of a chain.
+    fn last(&self, mut value: usize) -> usize {
+        while let Some(next) = self.over[value] {
+            value = next;
+        }
+        value
+    }
+
+    /// By place, the last task that touches the chain that starts there.
+    fn taken(&self) -> Vec<Option<usize>> {
+        let values = &self.graph.values;
+        let mut taken = vec![None; self.graph.places];
+        for (value, own) in values.iter().enumerate() {
+            if let Some(place) = own.starts_in.filter(|_| own.to_end || self.touched[value].is_some()) {
+                let last = self.last(value);
+                taken[place] = if values[last].to_end { Some(self.end) } else { self.touched[last].map(|own| own.1) };
+            }
+        }
+        taken
+    }
+
+    /// The memory of each value.
+    fn homes(&self) -> Vec<ValueHome> {
+        let (values, taken) = (&self.graph.values, self.taken());
+        let mut homes = vec![ValueHome::Own; values.len()];
+        for first in (0..values.len()).filter(|value| self.under[*value].is_none()) {
+            let begun = self.touched[first].map_or(0, |own| own.0);
+            let is_vacant = |place: &usize| taken[*place].is_none_or(|last| last < begun);
+            let end = || values[self.last(first)].ends_in.filter(|_| !values[first].from_start).filter(is_vacant);
+            let home = values[first].starts_in.map(ValueHome::Started).or_else(|| end().map(ValueHome::Ended));
+            let mut value = Some(first);
+            while let Some(own) = value {
+                homes[own] = home.unwrap_or(ValueHome::Own);
+                value = self.over[own];
+            }
+        }
+        homes
     }
 }
 

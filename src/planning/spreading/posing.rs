@@ -45,13 +45,9 @@ impl Spreader<'_, '_> {
             let node = nodes[by];
             move |error: NetworkError| Unplanned::Wrong(Some(node), error.into())
         };
-        for (made, fits) in fits.into_iter().enumerate() {
-            let least = |k: usize| if self.pod.is_some() { self.copies_cost(made, k) } else { 0 };
-            let cost = |(k, fits)| if fits { least(k) } else { FORBIDDEN };
-            let costs = fits.into_iter().enumerate().map(cost).collect();
-            self.network.add_variable(costs).map_err(at(self.program.made[made].by))?;
-        }
+        self.add_values(fits)?;
         let room = self.buffers().map_or(i64::MAX, |(_, room, _)| room);
+        let room = (!self.limits.is_empty()).then_some(room);
         let mut known: FxHashMap<OptionsKey, LoopOptions> = FxHashMap::default();
         let mut collectives = KnownSteps::default();
         for by in 0..self.nests.len() {
@@ -67,15 +63,13 @@ impl Spreader<'_, '_> {
             let options = match known.get(&key) {
                 Some(options) => options.clone(),
                 None => {
-                    let limit = (!self.limits.is_empty()).then_some(room);
                     let options = match &self.pod {
-                        Some(pod) => LoopOptions {
-                            choices: (0..self.loops[by].all.len())
-                                .map(|k| LoopChoice { spread: k, cut: None })
-                                .collect(),
-                            costs: self.costs_on(pod, by, &touched, &mut collectives),
-                        },
-                        None => self.options(by, &touched, limit).map_err(|short| self.short(by, short))?,
+                        Some(pod) => {
+                            let choices = (0..self.loops[by].all.len()).map(|spread| LoopChoice { spread, cut: None });
+                            let costs = self.costs_on(pod, by, &touched, &mut collectives);
+                            LoopOptions { choices: choices.collect(), costs }
+                        }
+                        None => self.options(by, &touched, room).map_err(|short| self.short(by, short))?,
                     };
                     known.entry(key).or_insert(options).clone()
                 }
@@ -99,6 +93,18 @@ impl Spreader<'_, '_> {
         }
         if self.pod.is_some() {
             self.tie().map_err(|error| Unplanned::Wrong(None, error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a variable for each array, of whose spreads some do not fit into the capacity.
+    fn add_values(&mut self, fits: Vec<Vec<bool>>) -> Result<(), Unplanned> {
+        for (made, fits) in fits.into_iter().enumerate() {
+            let least = |k: usize| if self.pod.is_some() { self.copies_cost(made, k) } else { 0 };
+            let cost = |(k, fits)| if fits { least(k) } else { FORBIDDEN };
+            let costs = fits.into_iter().enumerate().map(cost).collect();
+            let node = self.program.instances[self.program.made[made].by].node;
+            self.network.add_variable(costs).map_err(|error| Unplanned::Wrong(Some(node), error.into()))?;
         }
         Ok(())
     }

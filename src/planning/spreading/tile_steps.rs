@@ -196,13 +196,7 @@ fn steps_of(set: &WorkingSet) -> Result<Option<TileSteps>, Error> {
     if results.is_empty() || !is_known || [nest.operands.len(), nest.results.len()] != [operands.len(), results.len()] {
         return Ok(None);
     }
-    let mut arrays = Vec::new();
-    for (k, own) in set.operands.iter().enumerate().filter(|(_, own)| !own.array.dims.is_empty()) {
-        arrays.push(InTiles::new(own, Some(k), &nest.operands[k], nest.scattered.get(k) == Some(&true))?);
-    }
-    for (own, indices) in set.results.iter().zip(&nest.results).filter(|(own, _)| !own.array.dims.is_empty()) {
-        arrays.push(InTiles::new(own, None, indices, false)?);
-    }
+    let arrays = in_tiles(set, &nest)?;
     if arrays.iter().all(InTiles::is_near) {
         return Ok(None);
     }
@@ -233,7 +227,6 @@ fn steps_of(set: &WorkingSet) -> Result<Option<TileSteps>, Error> {
     };
     let count = |of: usize| cut.count(of, &nest, &spread);
     planned.loops = cut.order.iter().map(|of| StepLoop { of: *of, step: cut.steps[*of], count: count(*of) }).collect();
-    let mut left = set.room.saturating_sub(bytes);
     for (array, brought) in arrays.iter().zip(&brought) {
         let [piece, moved] = pieces(&nest, &spread, brought, &cut);
         let along = |(dim, range): (usize, &IndexRange)| (dim, range.of_loop().map_or(1, count));
@@ -249,16 +242,34 @@ fn steps_of(set: &WorkingSet) -> Result<Option<TileSteps>, Error> {
         });
     }
     planned.bytes = planned.arrays.iter().fold(0i64, |sum, own| sum.saturating_add(own.moved));
-    let mut order: Vec<usize> = (0..arrays.len()).collect();
-    order.sort_by_key(|k| std::cmp::Reverse(planned.arrays[*k].moved));
-    for k in order {
-        let own = &mut planned.arrays[k];
-        if !own.is_near && own.bytes > 0 && own.bytes <= left && cut.changes(brought[k].ranges) {
-            (own.is_double, left) = (true, left - own.bytes);
-        }
-    }
+    double(&mut planned.arrays, &brought, &cut, set.room.saturating_sub(bytes));
     planned.slices = slices(set, &nest, &spread, &cut);
     Ok(Some(planned))
+}
+
+/// The arrays of an operation with their tiles, scalars apart.
+fn in_tiles<'s>(set: &'s WorkingSet, nest: &'s LoopNest) -> Result<Vec<InTiles<'s>>, Error> {
+    let has_dims = |own: &WorkingArray| !own.array.dims.is_empty();
+    let mut arrays = Vec::new();
+    for (k, own) in set.operands.iter().enumerate().filter(|(_, own)| has_dims(own)) {
+        arrays.push(InTiles::new(own, Some(k), &nest.operands[k], nest.scattered.get(k) == Some(&true))?);
+    }
+    for (own, indices) in set.results.iter().zip(&nest.results).filter(|(own, _)| has_dims(own)) {
+        arrays.push(InTiles::new(own, None, indices, false)?);
+    }
+    Ok(arrays)
+}
+
+/// Gives a second buffer to each array that changes between steps, those that move most first, while there is room.
+fn double(arrays: &mut [TiledTouch], brought: &[Brought], cut: &TimeCut, mut room: i64) {
+    let mut order: Vec<usize> = (0..arrays.len()).collect();
+    order.sort_by_key(|k| std::cmp::Reverse(arrays[*k].moved));
+    for k in order {
+        let own = &mut arrays[k];
+        if !own.is_near && own.bytes > 0 && own.bytes <= room && cut.changes(brought[k].ranges) {
+            (own.is_double, room) = (true, room - own.bytes);
+        }
+    }
 }
 
 /// The arrays as the lower bound sees them: the elements themselves, without padding.

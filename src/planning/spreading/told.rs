@@ -6,7 +6,7 @@ use super::pod::{DeviceLine, PodStep};
 use super::reading::sizes;
 use super::schedule::PlannedSteps;
 use super::spread::Spread;
-use super::spreader::Spreader;
+use super::spreader::{Spreader, Touch};
 use super::traffic::LevelBytes;
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::program::Doing;
@@ -175,12 +175,6 @@ impl Spreader<'_, '_> {
     fn told(&self, certificate: Certificate) -> Result<SpreadPlan, Error> {
         let choices = &certificate.choices;
         let chosen = self.chosen(choices);
-        let spread = |made: usize| &self.values[made].all[choices[made]];
-        let layout = |made: usize| {
-            let own = sizes(self.program.made[made].array);
-            let is_placed = !own.is_empty() && !spread(made).is_outside();
-            is_placed.then(|| spread(made).layout(&own, self.machine)).transpose()
-        };
         let mut plan = SpreadPlan {
             cost: certificate.cost,
             bound: certificate.bound,
@@ -196,24 +190,7 @@ impl Spreader<'_, '_> {
             kept: 0,
             certificate: certificate.clone(),
         };
-        let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
-        for instance in &self.program.instances {
-            match instance.doing {
-                Doing::Argument(number, leaf) => arguments.push(((number, leaf), layout(instance.results[0])?)),
-                Doing::Result(_) => plan.results.push(layout(instance.operands[0])?),
-                _ => {}
-            }
-            if !matches!(instance.doing, Doing::Result(_)) {
-                for made in &instance.results {
-                    plan.values.extend(layout(*made)?.map(|layout| (self.name(*made), layout)));
-                    if spread(*made).is_outside() && !self.program.made[*made].array.dims.is_empty() {
-                        plan.beside.push(self.name(*made));
-                    }
-                }
-            }
-        }
-        arguments.sort_by_key(|(at, _)| *at);
-        plan.arguments = arguments.into_iter().map(|(_, layout)| layout).collect();
+        self.tell_arrays(&mut plan)?;
         if let Some(pod) = &self.pod {
             for (by, choice) in chosen.iter().enumerate() {
                 let Some(choice) = choice else { continue };
@@ -225,39 +202,81 @@ impl Spreader<'_, '_> {
         for (edge, touch) in self.network.edges().iter().zip(&self.touches) {
             let (Some(choice), number) = (&chosen[touch.by], numbers[touch.by]) else { continue };
             numbers[touch.by] += 1;
-            let times = self.times(*touch);
-            let Some(traffic) = self.moved(*touch, number, spread(touch.made), choice) else { continue };
-            let traffic = traffic.times(times);
+            let spread = &self.values[touch.made].all[choices[touch.made]];
+            let Some(traffic) = self.moved(*touch, number, spread, choice) else { continue };
+            let traffic = traffic.times(self.times(*touch));
             if traffic.total.iter().all(|bytes| *bytes == 0) {
                 continue;
             }
             plan.levels.iter_mut().zip(&traffic.busiest).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
-            let used = match self.in_steps(*touch, choice)? {
-                Some(layout) => layout,
-                None => {
-                    let loops = &self.loops[touch.by].all[choice.spread];
-                    let used = of_array(loops, self.ranges(*touch));
-                    used.layout(&sizes(self.program.made[touch.made].array), self.machine)?
-                }
-            };
-            let (held, used) = (layout(touch.made)?, Some(used));
-            let (from, to) = if touch.operand.is_some() { (held, used) } else { (used, held) };
             let cost = edge.costs[choices[edge.ends[0]] * self.choices[touch.by].len().max(1) + choices[edge.ends[1]]];
-            let (at, by) = (self.name(touch.made), self.program.instances[touch.by].node);
-            let steps = self.pod.as_ref().map(|pod| {
-                let loops = &self.loops[touch.by].all[choice.spread];
-                self.steps_on(pod, *touch, spread(touch.made), loops)
-            });
-            let bits = self.bits_of(touch.made);
-            let one = |step: PodStep| PlannedCollective {
-                kind: step.kind,
-                bytes: i64::try_from(step.bytes(bits).saturating_mul(times.into())).unwrap_or(i64::MAX),
-                along: step.along,
-            };
-            let collectives = steps.unwrap_or_default().into_iter().map(one).collect();
-            plan.moves.push(PlannedMove { at, by, from, to, traffic, cost, collectives });
+            let own = self.told_move(*touch, choice, (self.layout(&plan, touch.made)?, spread), traffic, cost)?;
+            plan.moves.push(own);
         }
         Ok(plan)
+    }
+
+    /// Puts the layouts of the arrays into a plan.
+    fn tell_arrays(&self, plan: &mut SpreadPlan) -> Result<(), Error> {
+        let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
+        for instance in &self.program.instances {
+            match instance.doing {
+                Doing::Argument(number, leaf) => {
+                    arguments.push(((number, leaf), self.layout(plan, instance.results[0])?));
+                }
+                Doing::Result(_) => {
+                    plan.results.push(self.layout(plan, instance.operands[0])?);
+                    continue;
+                }
+                _ => {}
+            }
+            for made in &instance.results {
+                match self.layout(plan, *made)? {
+                    Some(layout) => plan.values.push((self.name(*made), layout)),
+                    None if self.program.made[*made].array.dims.is_empty() => {}
+                    None => plan.beside.push(self.name(*made)),
+                }
+            }
+        }
+        arguments.sort_by_key(|(at, _)| *at);
+        plan.arguments = arguments.into_iter().map(|(_, layout)| layout).collect();
+        Ok(())
+    }
+
+    /// What an operation moves of an array that is held so.
+    fn told_move(
+        &self,
+        touch: Touch,
+        choice: &LoopChoice,
+        (held, spread): (Option<TensorLayout>, &Spread),
+        traffic: LevelBytes,
+        cost: i64,
+    ) -> Result<PlannedMove, Error> {
+        let loops = &self.loops[touch.by].all[choice.spread];
+        let used = match self.in_steps(touch, choice)? {
+            Some(layout) => layout,
+            None => {
+                let used = of_array(loops, self.ranges(touch));
+                used.layout(&sizes(self.program.made[touch.made].array), self.machine)?
+            }
+        };
+        let (from, to) = if touch.operand.is_some() { (held, Some(used)) } else { (Some(used), held) };
+        let steps = self.pod.as_ref().map(|pod| self.steps_on(pod, touch, spread, loops));
+        let (bits, times) = (self.bits_of(touch.made), self.times(touch));
+        let one = |step: PodStep| PlannedCollective {
+            kind: step.kind,
+            bytes: i64::try_from(step.bytes(bits).saturating_mul(times.into())).unwrap_or(i64::MAX),
+            along: step.along,
+        };
+        let collectives = steps.unwrap_or_default().into_iter().map(one).collect();
+        let (at, by) = (self.name(touch.made), self.program.instances[touch.by].node);
+        Ok(PlannedMove { at, by, from, to, traffic, cost, collectives })
+    }
+
+    /// The layout of an array in a plan; `None` for scalars, and for what is in no place.
+    fn layout(&self, plan: &SpreadPlan, made: usize) -> Result<Option<TensorLayout>, Error> {
+        let layout = |spread: &Spread| spread.layout(&sizes(self.program.made[made].array), self.machine);
+        self.home(plan, made).map(layout).transpose()
     }
 
     /// How an array is spread by a plan; `None` for scalars, and for what is in no place.

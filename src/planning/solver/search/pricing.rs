@@ -264,30 +264,11 @@ impl Pricing {
         if self.ascent.largest() * scale > (57f64).exp2() {
             self.ascent.reset();
         }
-        let mut unary: Vec<i64> = self.problem.unary.iter().map(|cost| cost << shift).collect();
-        for (v, held) in self.held.iter().enumerate() {
-            let costs = &mut unary[self.problem.start[v]..self.problem.start[v + 1]];
-            for (moment, start) in held {
-                let amounts = &self.amounts[*start..start + costs.len()];
-                costs.iter_mut().zip(amounts).for_each(|(cost, amount)| *cost += prices[*moment as usize] * amount);
-            }
-        }
+        let mut unary = self.charged(&prices, shift);
         let refund: i64 = prices.iter().zip(&self.room).map(|(price, room)| price * room).sum();
-        let mut messages = Vec::new();
-        let mut tables = Vec::new();
-        for (link, shares) in self.problem.links.iter().zip(self.ascent.shares()) {
-            let shares = shares.map(|share| share.iter().map(|m| whole(*m)).collect::<Vec<i64>>());
-            for (end, share) in link.ends.iter().zip(&shares) {
-                let costs = &mut unary[self.problem.start[*end as usize]..self.problem.start[*end as usize + 1]];
-                costs.iter_mut().zip(share).for_each(|(cost, m)| *cost += m);
-            }
-            let costs = self.problem.table(*link).chunks(shares[1].len()).zip(&shares[0]).flat_map(|(row, a)| {
-                let left = |(cost, b): (&i64, &i64)| if forbidden(*cost) { TOP } else { (cost << shift) - a - b };
-                row.iter().zip(&shares[1]).map(left).collect::<Vec<i64>>()
-            });
-            tables.push(costs.collect::<Vec<i64>>());
-            messages.push(shares);
-        }
+        let messages: Vec<[Vec<i64>; 2]> =
+            self.ascent.shares().map(|ends| ends.map(|share| share.iter().map(|m| whole(*m)).collect())).collect();
+        let tables = self.reparametrized(&mut unary, &messages, shift);
         let (sum, with) = self.minima(&unary, &tables);
         let whole = |sum: i64| {
             if forbidden(sum) {
@@ -301,6 +282,36 @@ impl Pricing {
             with: with.into_iter().map(|list| list.into_iter().map(|more| whole(plus(sum, more))).collect()).collect(),
             dual: self.dual(model, rooms, shift, &prices, messages),
         }
+    }
+
+    /// The costs of choices with whole prices, all shifted.
+    fn charged(&self, prices: &[i64], shift: u32) -> Vec<i64> {
+        let mut unary: Vec<i64> = self.problem.unary.iter().map(|cost| cost << shift).collect();
+        for (v, held) in self.held.iter().enumerate() {
+            let costs = &mut unary[self.problem.start[v]..self.problem.start[v + 1]];
+            for (moment, start) in held {
+                let amounts = &self.amounts[*start..start + costs.len()];
+                costs.iter_mut().zip(amounts).for_each(|(cost, amount)| *cost += prices[*moment as usize] * amount);
+            }
+        }
+        unary
+    }
+
+    /// The tables of the links without what their messages move into the costs of choices.
+    fn reparametrized(&self, unary: &mut [i64], messages: &[[Vec<i64>; 2]], shift: u32) -> Vec<Vec<i64>> {
+        let mut tables = Vec::with_capacity(messages.len());
+        for (link, shares) in self.problem.links.iter().zip(messages) {
+            for (end, share) in link.ends.iter().zip(shares) {
+                let costs = &mut unary[self.problem.start[*end as usize]..self.problem.start[*end as usize + 1]];
+                costs.iter_mut().zip(share).for_each(|(cost, m)| *cost += m);
+            }
+            let costs = self.problem.table(*link).chunks(shares[1].len()).zip(&shares[0]).flat_map(|(row, a)| {
+                let left = |(cost, b): (&i64, &i64)| if forbidden(*cost) { TOP } else { (cost << shift) - a - b };
+                row.iter().zip(&shares[1]).map(left).collect::<Vec<i64>>()
+            });
+            tables.push(costs.collect());
+        }
+        tables
     }
 
     /// The sum of the minima, and the amount that each choice adds to it.
