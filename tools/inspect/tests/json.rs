@@ -192,7 +192,11 @@ fn a_field_of_the_wrong_type_is_named() {
         let found = answers(request.as_bytes()).remove(0);
         assert_eq!((&found["ok"], &found["error"]), (&json!(false), &json!(expected)), "{request}");
     }
-    // Numbers beyond `f64`, strings that are no text, and nesting deeper than any stack.
+}
+
+/// Numbers beyond `f64`, strings that are no text, and nesting deeper than any stack.
+#[test]
+fn what_no_value_holds_is_refused() {
     for request in [
         "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":1e999}".to_string(),
         "{\"op\":\"layout\",\"text\":\"\\ud800\"}".to_string(),
@@ -458,73 +462,73 @@ fn steps() {
 #[test]
 fn equality() {
     let map = |results: &str| format!("(d0) -> ({results}), domain: d0 in [0, 9]");
+    let large = "(d0, d1) -> (min(d0 * 3, d1)), domain: d0 in [0, 999999], d1 in [0, 999999]";
     for (a, b, expected) in [
-        (map("d0 floordiv 4"), map("(d0 - d0 mod 4) floordiv 4"), json!({"ok": true, "equal": true})),
+        (&*map("d0 floordiv 4"), &*map("(d0 - d0 mod 4) floordiv 4"), json!({"ok": true, "equal": true})),
         (
-            map("d0 mod 4"),
-            map("d0 mod 5"),
+            &*map("d0 mod 4"),
+            &*map("d0 mod 5"),
             json!({"ok": true, "equal": false, "witness": {"d0": 4}, "reason": "the results are [0] and [4]"}),
         ),
         (
-            map("d0"),
-            "(d0) -> (d0), domain: d0 in [0, 8]".to_string(),
+            &*map("d0"),
+            "(d0) -> (d0), domain: d0 in [0, 8]",
             json!({"ok": true, "equal": false, "witness": {"d0": 9}, "reason": "the point is in the first domain only"}),
         ),
+        (&*map("d0"), "() -> (d0)", json!({"ok": false, "error": "unknown variable `d0`", "at": 7, "in": "b"})),
         (
-            map("d0"),
-            "() -> (d0)".to_string(),
-            json!({"ok": false, "error": "unknown variable `d0`", "at": 7, "in": "b"}),
-        ),
-        (
-            map("d0"),
-            "f32[]".to_string(),
+            &*map("d0"),
+            "f32[]",
             json!({"ok": false, "error": "expected `(` and the dimension variables, found `f32`", "at": 0, "in": "b"}),
         ),
-        ("f32[4,4]{1,0:T(2,4)}".to_string(), "f32[4,4]{1,0}".to_string(), json!({"ok": true, "equal": true})),
+        ("f32[4,4]{1,0:T(2,4)}", "f32[4,4]{1,0}", json!({"ok": true, "equal": true})),
         (
-            "f32[4,4]{1,0:T(2,2)}".to_string(),
-            "f32[4,4]{1,0}".to_string(),
+            "f32[4,4]{1,0:T(2,2)}",
+            "f32[4,4]{1,0}",
             json!({"ok": true, "equal": false, "witness": [0, 2], "reason": "the offsets are 4 and 2"}),
         ),
         (
-            "f32[4,4]{1,0}".to_string(),
-            "f32[4,5]{1,0}".to_string(),
+            "f32[4,4]{1,0}",
+            "f32[4,5]{1,0}",
             json!({"ok": true, "equal": false, "witness": null, "reason": "the sizes are [4, 4] and [4, 5]"}),
         ),
         (
             // All three are (3)/((3:1)), which has no element type and no allocation.
-            "f32[3]{0:T(4)}".to_string(),
-            "f32[3]{0}".to_string(),
+            "f32[3]{0:T(4)}",
+            "f32[3]{0}",
             json!({"ok": true, "equal": true}),
         ),
-        ("f32[3]{0}".to_string(), "s8[3]{0}".to_string(), json!({"ok": true, "equal": true})),
-        ("(3)/((3:1))".to_string(), "f32[3]{0:T(4)}".to_string(), json!({"ok": true, "equal": true})),
+        ("f32[3]{0}", "s8[3]{0}", json!({"ok": true, "equal": true})),
+        ("(3)/((3:1))", "f32[3]{0:T(4)}", json!({"ok": true, "equal": true})),
         (
-            "f32[3]{0:S(1)}".to_string(),
-            "f32[3]{0}".to_string(),
+            "f32[3]{0:S(1)}",
+            "f32[3]{0}",
             json!({"ok": true, "equal": false, "witness": null, "reason": "the memory spaces are 1 and 0"}),
         ),
         (
-            "f32[3]{0}".to_string(),
-            "f32[3]{1}".to_string(),
+            "f32[3]{0}",
+            "f32[3]{1}",
             json!({
                 "ok": false, "error": "a dimension in minor_to_major must be in 0 to 0, found 1", "at": 7, "in": "b",
             }),
         ),
-        ("(f32[2]{0}, token[])".to_string(), "(f32[2]{0}, token[])".to_string(), json!({"ok": true, "equal": true})),
+        (large, large, json!({"ok": true, "equal": true})),
+        ("(f32[2]{0}, token[])", "(f32[2]{0}, token[])", json!({"ok": true, "equal": true})),
     ] {
         assert_eq!(brief(answer(&json!({"op": "equal", "a": a, "b": b})), &expected), expected, "{a} and {b}");
     }
-    let large = |e: &str| format!("(d0, d1) -> ({e}), domain: d0 in [0, 999999], d1 in [0, 999999]");
-    let open = answer(
-        &json!({"op": "equal", "a": large("min(d0 * d1x, d1)").replace("d1x", "3"), "b": large("min(d0 * 3, d1)")}),
-    );
-    assert_eq!(open, json!({"ok": true, "equal": true}));
+}
+
+/// Checks the answer to each request.
+fn check(cases: &[(Value, Value)]) {
+    for (request, expected) in cases {
+        assert_eq!(brief(answer(request), expected), *expected, "{request}");
+    }
 }
 
 #[test]
 fn tensor_layouts() {
-    for (request, expected) in [
+    check(&[
         (
             json!({"op": "layout", "text": "(10,7)/((3:7, 4_PE), (7:1))"}),
             json!({"expanded": [4, 21], "local_elements": 21, "logical_bytes": null, "logical_elements": 70, "map": "(d0, d1) -> (d0 mod 4, d1 + (d0 floordiv 4) * 7), domain: d0 in [0, 9], d1 in [0, 6]", "memory_space": null, "offset_map": null, "ok": true, "padded_bytes": null, "padded_elements": 84, "printed": "(10,7)/((3:7, 4_PE), (7:1))", "results": ["PE", "Addr"], "strides": null}),
@@ -533,6 +537,24 @@ fn tensor_layouts() {
             json!({"op": "layout", "text": "(3,5)/((2:12, 2:2), (3:4, 2:1))"}),
             json!({"expanded": [24], "local_elements": 24, "logical_bytes": null, "logical_elements": 15, "map": "(d0, d1) -> ((d0 + d1) * 2 + (d0 floordiv 2) * 8 - (d1 mod 2)), domain: d0 in [0, 2], d1 in [0, 4]", "memory_space": null, "offset_map": "(d0, d1) -> ((d0 + d1) * 2 + (d0 floordiv 2) * 8 - (d1 mod 2)), domain: d0 in [0, 2], d1 in [0, 4]", "ok": true, "padded_bytes": null, "padded_elements": 24, "printed": "(3,5)/((2:12, 2:2), (3:4, 2:1))", "results": ["Addr"], "strides": null}),
         ),
+        (
+            json!({"op": "layout", "text": "((4_PE, 3:7), (8:1))"}),
+            json!({"at": 15, "collide": [[1, 0], [0, 7]], "error": "the elements [1, 0] and [0, 7] share a place: their coordinates along Addr are the same", "ok": false}),
+        ),
+        (
+            json!({"op": "layout", "text": "((4_PE, 3), (8:1))"}),
+            json!({"at": 8, "error": "a part on the address must have a stride, as `3:1`, found none", "ok": false}),
+        ),
+        (
+            json!({"op": "layout", "text": "((4:1); B@[2_PE:0])"}),
+            json!({"at": 11, "collide": [[0], [0]], "error": "two copies of each element share a place along PE", "ok": false}),
+        ),
+    ]);
+}
+
+#[test]
+fn places_of_tensor_layouts() {
+    check(&[
         (
             json!({"op": "place", "text": "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB, 2_L2B:8])", "index": [77, 5]}),
             json!({"broadcast": {"L2B": [0, 8], "MAB": "all"}, "ok": true, "place": {"Addr": 2, "L1B": 5, "L2B": 2, "MAB": 0, "PE": 2, "W": 1}}),
@@ -558,18 +580,12 @@ fn tensor_layouts() {
             json!({"op": "place", "text": "token[]", "index": []}),
             json!({"error": "`token` has no offsets", "ok": false}),
         ),
-        (
-            json!({"op": "layout", "text": "((4_PE, 3:7), (8:1))"}),
-            json!({"at": 15, "collide": [[1, 0], [0, 7]], "error": "the elements [1, 0] and [0, 7] share a place: their coordinates along Addr are the same", "ok": false}),
-        ),
-        (
-            json!({"op": "layout", "text": "((4_PE, 3), (8:1))"}),
-            json!({"at": 8, "error": "a part on the address must have a stride, as `3:1`, found none", "ok": false}),
-        ),
-        (
-            json!({"op": "layout", "text": "((4:1); B@[2_PE:0])"}),
-            json!({"at": 11, "collide": [[0], [0]], "error": "two copies of each element share a place along PE", "ok": false}),
-        ),
+    ]);
+}
+
+#[test]
+fn equality_of_tensor_layouts() {
+    check(&[
         (
             json!({"op": "equal", "a": "f32[3,5]{1,0:T(2,2)}", "b": "(3,5)/((2:12, 2:2), (3:4, 2:1))"}),
             json!({"equal": true, "ok": true}),
@@ -614,6 +630,12 @@ fn tensor_layouts() {
             json!({"op": "equal", "a": "((8:1))", "b": "(d0) -> (d0), domain: d0 in [0, 7]"}),
             json!({"at": 1, "error": "expected a variable's name, found `(`", "in": "a", "ok": false}),
         ),
+    ]);
+}
+
+#[test]
+fn positions_in_tensor_layouts() {
+    check(&[
         (
             json!({"op": "linear_index", "text": "(3,5)/((2:12, 2:2), (3:4, 2:1))", "index": [2, 3]}),
             json!({"linear": 17, "ok": true}),
@@ -635,9 +657,7 @@ fn tensor_layouts() {
             json!({"op": "linear_index", "text": "((4_PE), (8:1))", "index": [2, 3]}),
             json!({"error": "the layout must have the address alone, found the axis PE: use the op `place`", "ok": false}),
         ),
-    ] {
-        assert_eq!(brief(answer(&request), &expected), expected, "{request}");
-    }
+    ]);
 }
 
 /// Each command of the help is an operation, and works as one.

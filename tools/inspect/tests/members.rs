@@ -14,53 +14,66 @@ type Request = Value;
 /// A member, wrong values for it, and the kind of the fault.
 type Spoilt = (&'static str, Vec<Value>, &'static str);
 
+const LAYOUT: &str = "f32[3,5]{1,0:T(2,2)}";
+const MAP: &str = "(d0) -> (d0 mod 4), domain: d0 in [0, 9]";
+
+fn shape(name: &'static str) -> Spoilt {
+    (name, vec![json!("f33[2]")], "unknown")
+}
+
+fn open(name: &'static str) -> Spoilt {
+    (name, vec![json!("f32[2")], "syntax")
+}
+
+fn machine() -> Spoilt {
+    ("machine", vec![json!("tpu_v5"), json!("mn_cor")], "unknown")
+}
+
 /// Requests that together have each member of each operation, with wrong values for them.
 fn operations() -> Vec<(Request, Vec<Spoilt>)> {
-    let text = "f32[3,5]{1,0:T(2,2)}";
-    let map = "(d0) -> (d0 mod 4), domain: d0 in [0, 9]";
-    let shape = |name| (name, vec![json!("f33[2]")], "unknown");
-    let open = |name| (name, vec![json!("f32[2")], "syntax");
-    let machine = || ("machine", vec![json!("tpu_v5"), json!("mn_cor")], "unknown");
+    [layout_requests(), map_requests(), move_requests(), module_requests()].concat()
+}
+
+/// Requests about layouts.
+fn layout_requests() -> Vec<(Request, Vec<Spoilt>)> {
     let index = || ("index", vec![json!([3, 0]), json!([0]), json!([-1, 0])], "invalid");
-    let seconds = || ("seconds", vec![json!(-1)], "invalid");
-    let problem = "{\"problem\": {\"name\": \"one\", \"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[3, 2]], \
-        \"usages\": [[0, 0]]}, \"edges\": {\"nodes\": [], \"costs\": []}, \"usage_limit\": 0}}";
-    let convert = json!({"op": "convert", "from": "((4_PE, 3:8), (8:1))", "to": "((12:2), (4_PE, 2:1))"});
-    let mut levels = convert.clone();
-    levels["machine"] = json!("mn_core");
-    levels["element"] = json!("f32");
-    let notation = json!({"op": "convert", "from": "f32[16,256]{1,0:T(8,128)}", "notation": "cute"});
     vec![
-        (json!({"op": "layout", "text": text}), vec![shape("text"), open("text")]),
+        (json!({"op": "layout", "text": LAYOUT}), vec![shape("text"), open("text")]),
         (json!({"op": "layouts", "text": "f32[2,3]", "machine": "cpu"}), vec![shape("text"), machine()]),
-        (json!({"op": "linear_index", "text": text, "index": [2, 3]}), vec![shape("text"), open("text"), index()]),
+        (json!({"op": "linear_index", "text": LAYOUT, "index": [2, 3]}), vec![shape("text"), open("text"), index()]),
         (
-            json!({"op": "logical_index", "text": text, "linear": 3}),
+            json!({"op": "logical_index", "text": LAYOUT, "linear": 3}),
             vec![shape("text"), ("linear", vec![json!(24), json!(-1)], "invalid")],
         ),
         (
             json!({"op": "logical_index", "text": "(2:3, 2:2)", "linear": 1}),
             vec![("linear", vec![json!(6)], "invalid")],
         ),
-        (json!({"op": "place", "text": text, "index": [2, 3]}), vec![open("text"), index()]),
+        (json!({"op": "place", "text": LAYOUT, "index": [2, 3]}), vec![open("text"), index()]),
         (
             json!({"op": "place", "text": "((4_PE, 3:8), (8:1))", "index": [2, 3]}),
             vec![("index", vec![json!([12, 0])], "invalid")],
         ),
-        (json!({"op": "equal", "a": text, "b": text}), vec![shape("a"), open("b")]),
+        (json!({"op": "equal", "a": LAYOUT, "b": LAYOUT}), vec![shape("a"), open("b")]),
         (
             json!({"op": "equal", "a": "((8:1))", "b": "f32[8]"}),
             vec![("b", vec![json!("(f32[8])")], "invalid"), ("b", vec![json!("f32[8]{0:SC(0:1)}")], "unsupported")],
         ),
         (json!({"op": "equal", "a": "f32[8]", "b": "((8:1))"}), vec![("a", vec![json!("token[]")], "invalid")]),
-        (json!({"op": "equal", "a": map, "b": map}), vec![("b", vec![json!("() -> (d0)")], "unknown")]),
-        (json!({"op": "simplify", "map": map, "explain": true}), vec![("map", vec![json!("(d0) -> (d1)")], "unknown")]),
+    ]
+}
+
+/// Requests about indexing maps and views.
+fn map_requests() -> Vec<(Request, Vec<Spoilt>)> {
+    vec![
+        (json!({"op": "equal", "a": MAP, "b": MAP}), vec![("b", vec![json!("() -> (d0)")], "unknown")]),
+        (json!({"op": "simplify", "map": MAP, "explain": true}), vec![("map", vec![json!("(d0) -> (d1)")], "unknown")]),
         (
-            json!({"op": "compose", "maps": [map, map]}),
-            vec![("maps", vec![json!([]), json!([map, "() -> ()"])], "invalid")],
+            json!({"op": "compose", "maps": [MAP, MAP]}),
+            vec![("maps", vec![json!([]), json!([MAP, "() -> ()"])], "invalid")],
         ),
         (
-            json!({"op": "evaluate", "map": map, "point": {"d0": 1}}),
+            json!({"op": "evaluate", "map": MAP, "point": {"d0": 1}}),
             vec![
                 ("map", vec![json!("(d0) -> (d1)")], "unknown"),
                 ("point", vec![json!({"d1": 1})], "unknown"),
@@ -79,6 +92,16 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
             json!({"op": "view", "text": "(2:3, 3:1)", "slice": [[0, 2, 1], [1, 3, 1]]}),
             vec![("slice", vec![json!([]), json!([[0, 3, 1], [1, 3, 1]]), json!([[0, 2, 0], [1, 3, 1]])], "invalid")],
         ),
+    ]
+}
+
+/// Requests about moves between layouts, and about notations.
+fn move_requests() -> Vec<(Request, Vec<Spoilt>)> {
+    let mut levels = json!({"op": "convert", "from": "((4_PE, 3:8), (8:1))", "to": "((12:2), (4_PE, 2:1))"});
+    levels["machine"] = json!("mn_core");
+    levels["element"] = json!("f32");
+    let notation = json!({"op": "convert", "from": "f32[16,256]{1,0:T(8,128)}", "notation": "cute"});
+    vec![
         (
             json!({"op": "moves", "from": "f32[8,128]{1,0}", "to": "f32[128,8]{1,0}", "transpose": [1, 0]}),
             vec![
@@ -107,6 +130,15 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
             notation,
             vec![shape("from"), ("notation", vec![json!("cutes")], "unknown"), ("to", vec![json!("(2:1)")], "both")],
         ),
+    ]
+}
+
+/// Requests about programs and machines.
+fn module_requests() -> Vec<(Request, Vec<Spoilt>)> {
+    let seconds = || ("seconds", vec![json!(-1)], "invalid");
+    let problem = "{\"problem\": {\"name\": \"one\", \"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[3, 2]], \
+        \"usages\": [[0, 0]]}, \"edges\": {\"nodes\": [], \"costs\": []}, \"usage_limit\": 0}}";
+    vec![
         (
             json!({"op": "hlo", "text": MODULE, "instruction": "y", "tile": [4, 4]}),
             vec![

@@ -124,6 +124,25 @@ fn what_does_not_go_together() {
     assert!(over.1.contains("found 15.13x"), "{over:?}");
 }
 
+/// The numbers in each row of a table of the page.
+fn figures(browser: &Browser, table: &str, part: &str) -> Value {
+    browser.script(&format!(
+        "const number = (cell) => Number(cell.querySelector('data').value);
+         return [...document.querySelectorAll('section[aria-labelledby={table}] {part} tr')].map((row) =>
+             [...row.querySelectorAll('td')].filter((cell) => cell.querySelector('data')).map(number));"
+    ))
+}
+
+/// The numbers of each memory in a report, as the page's table of totals has them.
+fn memory_rows(report: &Value) -> Vec<Value> {
+    let row = |memory: &Value| {
+        let [arguments, outputs, constants] =
+            ["arguments", "outputs", "constants"].map(|part| memory[part]["padded"].clone());
+        json!([arguments, outputs, constants, memory["temporaries"], memory["peak"]["bytes"]])
+    };
+    report["spaces"].as_array().unwrap().iter().map(row).collect()
+}
+
 /// The page shows the report's numbers, to the byte.
 #[test]
 fn the_numbers_of_the_report() {
@@ -132,35 +151,13 @@ fn the_numbers_of_the_report() {
         let report: Value =
             serde_json::from_str(&printed(&["-", "--summary", "--json", "--top", "30"], &text)).unwrap();
         browser.open(&page(&format!("numbers-{name}.html"), &text, &[]));
-        let rows = |table: &str, part: &str| {
-            browser.script(&format!(
-                "const number = (cell) => Number(cell.querySelector('data').value);
-                 return [...document.querySelectorAll('section[aria-labelledby={table}] {part} tr')].map((row) =>
-                     [...row.querySelectorAll('td')].filter((cell) => cell.querySelector('data')).map(number));"
-            ))
-        };
-        let memories: Vec<Value> = report["spaces"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|memory| {
-                let whole = |part: &str| memory[part]["padded"].clone();
-                json!([
-                    whole("arguments"),
-                    whole("outputs"),
-                    whole("constants"),
-                    memory["temporaries"],
-                    memory["peak"]["bytes"]
-                ])
-            })
-            .collect();
-        assert_eq!(rows("totals", "tbody"), json!(memories), "{name}");
+        assert_eq!(figures(&browser, "totals", "tbody"), json!(memory_rows(&report)), "{name}");
         let own = |list: &str| -> Vec<Value> {
             let origin = |origin: &Value| json!([origin["live"], origin["waste"]]);
             report[list].as_array().unwrap().iter().map(origin).collect()
         };
-        assert_eq!(rows("origins", "tbody"), json!([own("sources"), own("op_names")].concat()), "{name}");
-        let tensors = rows("tensors", "tbody");
+        assert_eq!(figures(&browser, "origins", "tbody"), json!([own("sources"), own("op_names")].concat()), "{name}");
+        let tensors = figures(&browser, "tensors", "tbody");
         for worst in report["worst"].as_array().unwrap() {
             let (padded, logical) = (worst["padded_bytes"].as_i64().unwrap(), worst["logical_bytes"].as_i64().unwrap());
             let row = json!([padded, logical, padded - logical]);

@@ -395,37 +395,17 @@ fn a_judge_chooses_and_its_lessons_are_told() {
     // The judge prefers the argument in columns.
     let judge =
         r#"while read line; do case "$line" in *'"in":["{0,1'*) echo '{"cost":1}';; *) echo '{"cost":9}';; esac; done"#;
-    let found = answer(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judge", judge]);
+    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge"];
+    let judged_by = |judge: &str, more: &[&str]| answer(&[&asked[..], &[judge, "--json"], more].concat());
+    let found = judged_by(judge, &[]);
     assert!(found["entry"]["in"][0].as_str().unwrap().starts_with("{0,1"), "{found}");
     let judged = found["judged"].as_array().unwrap();
     assert!(judged.len() > 1 && judged.len() <= 16, "{found}");
     assert!(judged.iter().any(|own| own["judged"] == json!(1) && own["found"] == json!(-8)), "{found}");
-    let few = answer(&[
-        "plan",
-        &hlo,
-        "--machine",
-        "tpu_v5e",
-        "--entry",
-        "free",
-        "--json",
-        "--judgements",
-        "1",
-        "--judge",
-        judge,
-    ]);
+    let few = judged_by(judge, &["--judgements", "1"]);
     assert_eq!(few["judged"].as_array().unwrap().len(), 1);
     // A command that ends after each answer is started again.
-    let once = answer(&[
-        "plan",
-        &hlo,
-        "--machine",
-        "tpu_v5e",
-        "--entry",
-        "free",
-        "--json",
-        "--judge",
-        "read x; echo '{\"cost\":5}'",
-    ]);
+    let once = judged_by("read x; echo '{\"cost\":5}'", &[]);
     assert!(once["judged"].as_array().unwrap().len() > 1, "{once}");
     for (judge, message) in [
         ("exit 3", "ended without an answer"),
@@ -435,20 +415,12 @@ fn a_judge_chooses_and_its_lessons_are_told() {
         ("printf '\\377\\n'", "expected `{\"cost\":n}`"),
         ("cat /dev/zero", "expected `{\"cost\":n}`"),
     ] {
-        let (out, error, status) =
-            outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge", judge]);
+        let (out, error, status) = outcome(&[&asked[..], &[judge]].concat());
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(message), "{error}");
     }
-    let refused = answer(&[
-        "plan",
-        &hlo,
-        "--machine",
-        "tpu_v5e",
-        "--json",
-        "--judge",
-        "while read x; do echo '{\"error\":\"no\"}'; done",
-    ]);
+    let refuses = "while read x; do echo '{\"error\":\"no\"}'; done";
+    let refused = answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judge", refuses]);
     assert_eq!(refused["judged"][0]["error"], json!("no"));
 }
 

@@ -96,7 +96,6 @@ pub enum Unproved {
 /// The program or the proof is wrong; the error says which of the two texts is at fault.
 pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     let wrong = |at: usize, message: String| Unproved::Proof(Error::at(at, message).syntax());
-    let about = |error: Error| Unproved::Proof(error.with_offset(None));
     let (head, rest) =
         proof.split_once('\n').ok_or_else(|| wrong(0, "expected two parts, found one line".to_string()))?;
     let unread = |error: serde_json::Error| {
@@ -115,36 +114,9 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     } else {
         Schedule::of_orders(stated.orders.clone()).apply(&module).map_err(about)?
     };
-    let limits: Vec<SpaceLimit> =
-        stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
-    let (graphs, facts) = (module.graphs(), module.facts());
-    let of_program = |why| Unproved::Program(vec![located(&module, &target, why)]);
-    let by_proof = |why| match why {
-        Unplanned::Wrong(None, error) => about(error),
-        why => of_program(why),
-    };
     check_question(&stated).map_err(Unproved::Proof)?;
-    let names = Names { module: &module, target: &target };
-    let has_places = spread::has_places(&target);
-    let found = if has_places {
-        let mut spreader =
-            spread::posed(&names, (&graphs, &facts), &spread::free, &limits, None).map_err(of_program)?;
-        spreader.keep(stated.plan.kept).map_err(of_program)?;
-        let plan = spreader.proved(parsed).map_err(by_proof)?;
-        let kept = if spread::has_devices(&target) { stated.plan.kept } else { 0 };
-        PlanAnswer { kept, ..spread::answer(&names, &plan) }
-    } else {
-        let mut planner = posed(&graphs, module.entry, &facts, (&target, stated.entry), (&limits, stated.stay), None)
-            .map_err(of_program)?;
-        let kept = if limits.is_empty() { 0 } else { stated.plan.kept };
-        if kept > 0 {
-            planner.keep(kept).map_err(of_program)?;
-        }
-        let plan = planner.proved(parsed).map_err(by_proof)?;
-        let given = planner.given();
-        PlanAnswer { kept, given, ..tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)? }
-    };
-    let stay = stated.stay && !has_places && !limits.is_empty();
+    let found = replayed(&Names { module: &module, target: &target }, &stated, parsed)?;
+    let stay = stated.stay && !spread::has_places(&target) && !stated.capacities.is_empty();
     let Proved { machine, entry, capacities, orders, .. } = stated;
     let proved = Proved { machine, entry, capacities, stay, orders, plan: found.provable() };
     if proved.line().map_err(Unproved::Proof)? == head {
@@ -156,6 +128,40 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
         None => Ok(found),
     }
+}
+
+/// The plan that a certificate proves for a question.
+fn replayed(names: &Names, stated: &Proved<KeptBytes>, certificate: Certificate) -> Result<PlanAnswer, Unproved> {
+    let (module, target, kept) = (names.module, names.target, stated.plan.kept);
+    let limits: Vec<SpaceLimit> =
+        stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let of_program = |why| Unproved::Program(vec![located(module, target, why)]);
+    let by_proof = |why| match why {
+        Unplanned::Wrong(None, error) => about(error),
+        why => of_program(why),
+    };
+    if spread::has_places(target) {
+        let mut spreader = spread::posed(names, (&graphs, &facts), &spread::free, &limits, None).map_err(of_program)?;
+        spreader.keep(kept).map_err(of_program)?;
+        let plan = spreader.proved(certificate).map_err(by_proof)?;
+        let kept = if spread::has_devices(target) { kept } else { 0 };
+        return Ok(PlanAnswer { kept, ..spread::answer(names, &plan) });
+    }
+    let mut planner = posed(&graphs, module.entry, &facts, (target, stated.entry), (&limits, stated.stay), None)
+        .map_err(of_program)?;
+    let kept = if limits.is_empty() { 0 } else { kept };
+    if kept > 0 {
+        planner.keep(kept).map_err(of_program)?;
+    }
+    let plan = planner.proved(certificate).map_err(by_proof)?;
+    let given = planner.given();
+    Ok(PlanAnswer { kept, given, ..tiles::answer(names, &planner, &plan, &[]).map_err(by_proof)? })
+}
+
+/// An error of a proof as a whole.
+fn about(error: Error) -> Unproved {
+    Unproved::Proof(error.with_offset(None))
 }
 
 /// Checks the numbers of a plan's question.

@@ -9,7 +9,9 @@ use crate::clock::Clock;
 use crate::schedule::ScheduleOption;
 use layout_plan::plan::{ArrayName, SpaceLimit, Unplanned};
 use layout_plan::solver::Progress;
-use layout_plan::spreading::{Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, SteppedTouch};
+use layout_plan::spreading::{
+    Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, StepLoop, SteppedTouch,
+};
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
@@ -107,14 +109,6 @@ pub fn plan_of(names: &Names, spreader: &Spreader, clock: &mut Clock) -> Result<
 
 /// The answer of a plan.
 pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
-    let machine = names.target.machine();
-    let levels = |bytes: &[i64]| {
-        let one = |(axis, bytes): (&tensor_layout::places::Axis, &i64)| LevelAnswer {
-            axis: axis.name.clone(),
-            bytes: *bytes,
-        };
-        machine.axes.iter().zip(bytes).map(one).collect::<Vec<_>>()
-    };
     // Scalars are in every place.
     let entry = |layouts: &[Option<TensorLayout>], shapes: &[&Shape]| {
         let own = shapes.iter().flat_map(|shape| leaves(shape)).map(|array| array.dims.is_empty());
@@ -123,50 +117,11 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
     };
     let main = &names.module.computations[names.module.entry];
     let shapes: Vec<&Shape> = main.parameters.iter().map(|number| &main.instructions[*number].shape).collect();
-    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (at, layout) in &plan.values {
-        let (own, text) = (values.entry(names.array(*at)).or_default(), layout.to_string());
-        if !own.contains(&text) {
-            own.push(text);
-        }
-    }
+    let mut values = texts(names, plan, |layout| Some(layout.to_string()));
     for at in &plan.beside {
         values.entry(names.array(*at)).or_default().push(BESIDE.to_string());
     }
-    let steps = |own: &PlannedSteps| StepsAnswer {
-        by: names.node(own.by).to_string(),
-        loops: own
-            .loops
-            .iter()
-            .map(|own| StepLoopAnswer { r#loop: own.of, step: own.step, count: own.count })
-            .collect(),
-        arrays: own.arrays.iter().map(|array| stepped(names, array, levels(&array.levels))).collect(),
-        levels: levels(&own.levels),
-        least: levels(&own.least),
-        rule: match own.rule {
-            LeastRule::Product { .. } => "product".to_string(),
-            _ => "compulsory".to_string(),
-        },
-        needs: None,
-        room: None,
-    };
-    let relayout = |moved: &PlannedMove| RelayoutAnswer {
-        at: names.array(moved.at),
-        from: text(&moved.from),
-        to: text(&moved.to),
-        bytes: moved.traffic.total.iter().fold(0i64, |sum, bytes| sum.saturating_add(*bytes)),
-        cost: moved.cost,
-        wanted_by: vec![names.node(moved.by).to_string()],
-        without: None,
-        undecided: false,
-        levels: levels(&moved.traffic.busiest),
-        collectives: moved.collectives.iter().map(CollectiveAnswer::from).collect(),
-    };
-    let mut sharded: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (at, layout) in plan.values.iter().filter(|_| has_devices(names.target)) {
-        let own = sharded.entry(names.array(*at)).or_default();
-        own.extend(shardings::text(layout).filter(|text| !own.contains(text)));
-    }
+    let sharded = if has_devices(names.target) { texts(names, plan, shardings::text) } else { BTreeMap::new() };
     PlanAnswer {
         cost: plan.cost,
         bound: plan.bound,
@@ -183,9 +138,9 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         stays: Vec::new(),
         transfers: Vec::new(),
         recomputed: Vec::new(),
-        relayouts: plan.moves.iter().map(relayout).collect(),
-        levels: levels(&plan.levels),
-        steps: plan.steps.iter().map(steps).collect(),
+        relayouts: plan.moves.iter().map(|moved| relayout(names, moved)).collect(),
+        levels: levels(names, &plan.levels),
+        steps: plan.steps.iter().map(|own| steps(names, own)).collect(),
         kept: plan.kept,
         peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
         memories: names.memories(&plan.taken),
@@ -197,8 +152,62 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
     }
 }
 
+/// The bytes of each level of the machine.
+fn levels(names: &Names, bytes: &[i64]) -> Vec<LevelAnswer> {
+    let axes = names.target.machine().axes.iter();
+    axes.zip(bytes).map(|(axis, bytes)| LevelAnswer { axis: axis.name.clone(), bytes: *bytes }).collect()
+}
+
+/// Texts about the layouts of each value, each text once.
+fn texts(
+    names: &Names,
+    plan: &SpreadPlan,
+    text: impl Fn(&TensorLayout) -> Option<String>,
+) -> BTreeMap<String, Vec<String>> {
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (at, layout) in &plan.values {
+        let own = texts.entry(names.array(*at)).or_default();
+        own.extend(text(layout).filter(|text| !own.contains(text)));
+    }
+    texts
+}
+
+/// The answer about an array that an operation has in other places than those that hold it.
+fn relayout(names: &Names, moved: &PlannedMove) -> RelayoutAnswer {
+    RelayoutAnswer {
+        at: names.array(moved.at),
+        from: text(&moved.from),
+        to: text(&moved.to),
+        bytes: moved.traffic.total.iter().fold(0i64, |sum, bytes| sum.saturating_add(*bytes)),
+        cost: moved.cost,
+        wanted_by: vec![names.node(moved.by).to_string()],
+        without: None,
+        undecided: false,
+        levels: levels(names, &moved.traffic.busiest),
+        collectives: moved.collectives.iter().map(CollectiveAnswer::from).collect(),
+    }
+}
+
+/// The answer about an operation that runs in steps.
+fn steps(names: &Names, own: &PlannedSteps) -> StepsAnswer {
+    let one = |own: &StepLoop| StepLoopAnswer { r#loop: own.of, step: own.step, count: own.count };
+    StepsAnswer {
+        by: names.node(own.by).to_string(),
+        loops: own.loops.iter().map(one).collect(),
+        arrays: own.arrays.iter().map(|array| stepped(names, array)).collect(),
+        levels: levels(names, &own.levels),
+        least: levels(names, &own.least),
+        rule: match own.rule {
+            LeastRule::Product { .. } => "product".to_string(),
+            _ => "compulsory".to_string(),
+        },
+        needs: None,
+        room: None,
+    }
+}
+
 /// The answer about an array of an operation that runs in steps.
-fn stepped(names: &Names, array: &SteppedTouch, levels: Vec<LevelAnswer>) -> StepArrayAnswer {
+fn stepped(names: &Names, array: &SteppedTouch) -> StepArrayAnswer {
     StepArrayAnswer {
         at: names.array(array.at),
         operand: array.operand,
@@ -207,6 +216,6 @@ fn stepped(names: &Names, array: &SteppedTouch, levels: Vec<LevelAnswer>) -> Ste
         layout: array.layout.as_ref().map(TensorLayout::to_string),
         bytes: array.bytes,
         double: array.is_double,
-        levels,
+        levels: levels(names, &array.levels),
     }
 }

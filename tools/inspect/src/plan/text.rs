@@ -11,60 +11,9 @@ pub fn text(plan: &PlanAnswer) -> String {
     let mut out = String::new();
     let unit = |n: i64| counted(n, &plan.unit);
     let on_devices = !plan.shardings.is_empty();
-    let gap = match plan.cost - plan.bound {
-        0 if on_devices && plan.kept > 0 => "the least that was found in so little memory".to_string(),
-        0 if on_devices => "no plan over the meshes that were tried costs less".to_string(),
-        0 => "no plan costs less".to_string(),
-        gap => format!("{} above the bound of all plans", unit(gap)),
-    };
-    let _ = writeln!(out, "cost    {}, {gap}", unit(plan.cost));
-    if let Some(own) = &plan.left {
-        let _ = writeln!(out, "left    {}", left(own));
-    }
-    if !plan.schedule.is_file() {
-        let _ = writeln!(out, "order   one of least memory, not that of the file");
-    }
-    if let Some(given) = plan.given {
-        let more = given - plan.cost;
-        let _ = match more {
-            0 => writeln!(out, "given   the layouts of the file cost the same"),
-            ..0 => writeln!(
-                out,
-                "given   the layouts of the file cost {}, {} less, whatever the capacities are",
-                unit(given),
-                unit(-more)
-            ),
-            _ => writeln!(out, "given   the layouts of the file cost {}, {} more", unit(given), unit(more)),
-        };
-    }
-    let bytes = |n: i64| counted(n, "byte");
-    // Arrays in places have no default layouts.
     let has_places = !plan.levels.is_empty();
-    for memory in plan.memories.iter().filter(|_| has_places) {
-        let _ = writeln!(
-            out,
-            "{:7} {} of values in each, {} more than their even share; {} at once, at `{}`",
-            memory.name,
-            bytes(memory.bytes),
-            bytes(memory.padding),
-            bytes(memory.peak),
-            memory.at
-        );
-    }
-    for memory in plan.memories.iter().filter(|_| !has_places) {
-        let (saved, more) = (memory.padding_saved.saturating_abs(), memory.padding_saved < 0);
-        let _ = writeln!(
-            out,
-            "{:7} {} in all, {} of them padding ({} {} than in default layouts); {} at once, at `{}`",
-            memory.name,
-            bytes(memory.bytes),
-            bytes(memory.padding),
-            bytes(saved),
-            if more { "more" } else { "less" },
-            bytes(memory.peak),
-            memory.at
-        );
-    }
+    costs(&mut out, plan);
+    memories(&mut out, plan);
     if has_places {
         let _ = writeln!(out, "moved   {}", levels(&plan.levels));
     }
@@ -101,6 +50,69 @@ pub fn text(plan: &PlanAnswer) -> String {
         compare(&mut out, plan, given);
     }
     out
+}
+
+/// Lines about what the plan costs, and what others cost.
+fn costs(out: &mut String, plan: &PlanAnswer) {
+    let unit = |n: i64| counted(n, &plan.unit);
+    let on_devices = !plan.shardings.is_empty();
+    let gap = match plan.cost - plan.bound {
+        0 if on_devices && plan.kept > 0 => "the least that was found in so little memory".to_string(),
+        0 if on_devices => "no plan over the meshes that were tried costs less".to_string(),
+        0 => "no plan costs less".to_string(),
+        gap => format!("{} above the bound of all plans", unit(gap)),
+    };
+    let _ = writeln!(out, "cost    {}, {gap}", unit(plan.cost));
+    if let Some(own) = &plan.left {
+        let _ = writeln!(out, "left    {}", left(own));
+    }
+    if !plan.schedule.is_file() {
+        let _ = writeln!(out, "order   one of least memory, not that of the file");
+    }
+    if let Some(given) = plan.given {
+        let more = given - plan.cost;
+        let _ = match more {
+            0 => writeln!(out, "given   the layouts of the file cost the same"),
+            ..0 => writeln!(
+                out,
+                "given   the layouts of the file cost {}, {} less, whatever the capacities are",
+                unit(given),
+                unit(-more)
+            ),
+            _ => writeln!(out, "given   the layouts of the file cost {}, {} more", unit(given), unit(more)),
+        };
+    }
+}
+
+/// Lines about the use of each memory. Arrays in places have no default layouts.
+fn memories(out: &mut String, plan: &PlanAnswer) {
+    let bytes = |n: i64| counted(n, "byte");
+    let has_places = !plan.levels.is_empty();
+    for memory in plan.memories.iter().filter(|_| has_places) {
+        let _ = writeln!(
+            out,
+            "{:7} {} of values in each, {} more than their even share; {} at once, at `{}`",
+            memory.name,
+            bytes(memory.bytes),
+            bytes(memory.padding),
+            bytes(memory.peak),
+            memory.at
+        );
+    }
+    for memory in plan.memories.iter().filter(|_| !has_places) {
+        let (saved, more) = (memory.padding_saved.saturating_abs(), memory.padding_saved < 0);
+        let _ = writeln!(
+            out,
+            "{:7} {} in all, {} of them padding ({} {} than in default layouts); {} at once, at `{}`",
+            memory.name,
+            bytes(memory.bytes),
+            bytes(memory.padding),
+            bytes(saved),
+            if more { "more" } else { "less" },
+            bytes(memory.peak),
+            memory.at
+        );
+    }
 }
 
 /// The sentence about the decisions left open.
