@@ -30,12 +30,7 @@ use tensor_layout::tiled::{Expansion, Layout};
 const SIZES: [u64; 2] = [3, 5];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let registry = DialectRegistry::new();
-    utility::register_all_dialects(&registry);
-    layout_dialect::register(&registry);
-    let context = Context::new_with_registry(&registry, false);
-    context.load_all_available_dialects();
-    utility::register_all_llvm_translations(&context);
+    let context = context();
 
     // Layouts and machines are values, with their arithmetic and errors at the byte at fault.
     let tiles = Layout::parse("{1,0:T(2,2)}")?;
@@ -70,14 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(layout_dialect::indexing_map(attribute), Some(holds));
     println!("\n{attribute}");
 
-    // Passes and pipelines of ours beside upstream's, in one manager.
-    let manager = PassManager::new(&context);
-    let passes = manager.as_operation_pass_manager();
-    passes.add_pass(transform::create_canonicalizer());
-    pipelines::TO_MEMREF.add_to(passes, Form::Strided)?;
-    Pass::SimplifyIndexing.add_to(passes)?;
-    pipelines::TO_LLVM.add_to(passes, Form::Strided)?;
-    manager.run(&mut module)?;
+    lower(&context, &mut module)?;
 
     // `x` is row-major; `y` is 5×3 in tiles of 2×2, each part a dimension: 3 by 2 by 2 by 2.
     let engine = Engine::new(&module, 2, &[])?;
@@ -89,7 +77,44 @@ fn main() -> Result<(), Box<dyn Error>> {
     let memory = y.descriptor();
     println!("\ny has sizes {:?} and strides {:?}; in memory, padding as `.`:", memory.sizes(), memory.strides());
 
-    for (tile, bytes) in y.bytes().chunks(4 * 4).enumerate() {
+    print_tiles(y.bytes(), &expansion)?;
+
+    let elements: Vec<f32> = y.elements()?;
+    let mut wrong = 0;
+    for (j, i) in (0..5).flat_map(|j| (0..3).map(move |i| (j, i))) {
+        let expected = 2.0 * (i * 5 + j) as f32;
+        wrong += usize::from(elements[j * 3 + i] != expected);
+    }
+    println!("{wrong} of 15 elements are wrong");
+    Ok(())
+}
+
+/// A context with all dialects, upstream's and ours.
+fn context() -> Context {
+    let registry = DialectRegistry::new();
+    utility::register_all_dialects(&registry);
+    layout_dialect::register(&registry);
+    let context = Context::new_with_registry(&registry, false);
+    context.load_all_available_dialects();
+    utility::register_all_llvm_translations(&context);
+    context
+}
+
+/// Passes and pipelines of ours beside upstream's, in one manager.
+fn lower(context: &Context, module: &mut Module) -> Result<(), Box<dyn Error>> {
+    let manager = PassManager::new(context);
+    let passes = manager.as_operation_pass_manager();
+    passes.add_pass(transform::create_canonicalizer());
+    pipelines::TO_MEMREF.add_to(passes, Form::Strided)?;
+    Pass::SimplifyIndexing.add_to(passes)?;
+    pipelines::TO_LLVM.add_to(passes, Form::Strided)?;
+    manager.run(module)?;
+    Ok(())
+}
+
+/// Prints the tiles in the memory of `y`, two a line.
+fn print_tiles(bytes: &[u8], expansion: &Expansion) -> Result<(), Box<dyn Error>> {
+    for (tile, bytes) in bytes.chunks(4 * 4).enumerate() {
         print!("{}", if tile % 2 == 0 { "" } else { "  | " });
         for (k, number) in bytes.as_chunks().0.iter().enumerate() {
             // The padding of an allocation holds anything.
@@ -100,14 +125,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         print!("{}", if tile % 2 == 0 { "" } else { "\n" });
     }
-
-    let elements: Vec<f32> = y.elements()?;
-    let mut wrong = 0;
-    for (j, i) in (0..5).flat_map(|j| (0..3).map(move |i| (j, i))) {
-        let expected = 2.0 * (i * 5 + j) as f32;
-        wrong += usize::from(elements[j * 3 + i] != expected);
-    }
-    println!("{wrong} of 15 elements are wrong");
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::builder::Builder;
 use crate::tensor::{Fault, ImportResult, Tensor, static_shape, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
-use tensor_layout::operations::{Algorithm, Dim, Operation, Shape, leaves};
+use tensor_layout::operations::{Algorithm, Dim, Gather, Operation, Shape, leaves};
 
 /// Whether an array of a shape has a size up to a bound.
 pub fn varies(shape: &Shape) -> bool {
@@ -29,99 +29,21 @@ pub fn instruction(b: &mut Builder, site: &Site) -> ImportResult<Vec<Tensor>> {
     if let Some(target @ ("SliceToDynamic" | "PadToStatic")) = custom_target(i) {
         return renamed(b, site, target);
     }
-    let wrong = || Fault::from(format!("`{}` of sizes that vary cannot be imported", i.opcode));
     let arrays = site.shapes.iter().map(|shape| match shape {
         Shape::Array(array) if array.element != ElementType::Token => Ok(array),
-        _ => Err(wrong()),
+        _ => Err(no_import(i)),
     });
     let arrays = arrays.collect::<ImportResult<Vec<_>>>()?;
     let mut ins: Vec<Varying> = arrays.iter().zip(site.operands).map(|(a, all)| Varying::new(a, all)).collect();
-    // The sizes of the result that come from no operand, and the results, where they are already written.
-    let (mut computed, mut lines) = (Vec::new(), None);
-    let of_dim: Origin = match &i.operation {
-        Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => {
-            let Algorithm::DimensionSize { dim } = **algorithm else { return Err(wrong()) };
-            if let Some(size) = &ins[0].sizes[dim] {
-                return Ok(vec![size.clone()]);
-            }
-            of_same
-        }
-        Operation::Elementwise if i.opcode == "set-dimension-size" => {
-            let dim =
-                i.numbers("dimensions").and_then(|dims| usize::try_from(*dims.first()?).ok()).ok_or_else(wrong)?;
-            let size = ins.pop().ok_or_else(wrong)?.data;
-            ins[0].sizes[dim] = Some(size);
-            of_same
-        }
-        Operation::Elementwise | Operation::Select | Operation::Iota { .. } => of_same,
-        Operation::Slice { starts, limits, strides } => {
-            computed = dynamic_blocks::sliced(b, [starts, limits, strides], &ins[0]);
-            of_none
-        }
-        Operation::Reverse { dims } if dims.iter().all(|dim| ins[0].sizes[*dim].is_none()) => of_same,
-        Operation::Reverse { dims } => return dynamic_blocks::reversed(b, site, &ins[0], dims),
-        Operation::DynamicSlice { sizes } => {
-            dynamic_blocks::starts(b, &mut ins, sizes, 1);
-            of_slice
-        }
-        Operation::Gather(g) => {
-            ins[1].data = dynamic_blocks::gathered(b, g, &ins[0], &ins[1].data)?;
-            of_gather
-        }
-        Operation::Scatter(g) => {
-            let n = ins.len() / 2;
-            let windows = g.offset_dims.iter().any(|dim| ins[n + 1..].iter().any(|v| v.sizes[*dim].is_some()));
-            if windows && ins[..n].iter().all(|v| v.sizes.iter().all(Option::is_none)) {
-                return Err("a `scatter` of blocks whose sizes vary cannot be imported".into());
-            }
-            ins[n].data = dynamic_blocks::scattered(b, g, &ins[n])?;
-            of_first
-        }
-        Operation::ReduceWindow { window } => {
-            computed = dynamic_blocks::windows(b, window, &mut ins)?;
-            of_none
-        }
-        Operation::Convolution(c) => {
-            computed = dynamic_blocks::convolved(b, c, &mut ins)?;
-            of_convolution
-        }
-        Operation::Reshape | Operation::Algorithm(_) if matches!(&*i.opcode, "reshape" | "dynamic-reshape") => {
-            return reshaped(b, site, &ins);
-        }
-        Operation::Concatenate { dim } if ins.iter().any(|v| v.sizes[*dim].is_some()) => {
-            return concatenated(b, site, *dim, &ins);
-        }
-        Operation::Concatenate { .. } => of_same,
-        Operation::Pad { low, high, interior } => return padded(b, site, [low, high, interior], &ins),
-        Operation::DynamicUpdateSlice if ins[1..].iter().all(|v| v.sizes.iter().all(Option::is_none)) => of_first,
-        Operation::DynamicUpdateSlice => return dynamic_blocks::updated(b, site, &ins),
-        Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) => {
-            lines = Some(dynamic_blocks::sorted(b, site, algorithm, &ins)?);
-            of_same
-        }
-        Operation::Broadcast { .. } | Operation::Transpose { .. } => of_moved,
-        Operation::Reduce { dims } => {
-            let count = ins.len() / 2;
-            for k in 0..count {
-                let value = b.number(&ins[count + k].data, ins[k].data.element)?;
-                ins[k].data = masked(b, &ins[k], dims, &value)?;
-            }
-            of_kept
-        }
-        Operation::Dot { lhs_contracting, rhs_contracting, .. } => {
-            for (varying, dims) in ins.iter_mut().zip([lhs_contracting, rhs_contracting]) {
-                let zero = b.zero(&varying.data);
-                varying.data = masked(b, varying, dims, &zero)?;
-            }
-            of_product
-        }
-        _ => return Err(wrong()),
-    };
+    if let Some(results) = rewritten(b, site, &ins)? {
+        return Ok(results);
+    }
+    let bounded = Bounded::new(b, site, &mut ins)?;
     let fixed = Instruction { shape: static_shape(&i.shape), ..i.clone() };
     let shapes: Vec<Shape> = site.shapes.iter().map(|shape| static_shape(shape)).collect();
     let shapes: Vec<&Shape> = shapes.iter().collect();
     let operands: Vec<&[Tensor]> = ins.iter().map(|v| std::slice::from_ref(&v.data)).collect();
-    let done = match lines {
+    let done = match bounded.lines {
         Some(lines) => lines,
         None if i.opcode == "set-dimension-size" => {
             let out = tensors(&fixed.shape)?.remove(0);
@@ -135,15 +57,156 @@ pub fn instruction(b: &mut Builder, site: &Site) -> ImportResult<Vec<Tensor>> {
         results.push(data);
         for (dim, of) in array.dims.iter().enumerate() {
             let Dim::Bounded(most) = of else { continue };
-            if let Some((_, size)) = computed.iter().find(|(of, _)| *of == dim) {
+            if let Some((_, size)) = bounded.computed.iter().find(|(of, _)| *of == dim) {
                 results.push(size.clone());
                 continue;
             }
-            let sizes = of_dim(&i.operation, &ins, dim).into_iter().filter_map(|(k, dim)| ins[k].sizes[dim].clone());
+            let from = (bounded.of_dim)(&i.operation, &ins, dim);
+            let sizes = from.into_iter().filter_map(|(k, dim)| ins[k].sizes[dim].clone());
             results.push(least(b, &sizes.collect::<Vec<_>>(), *most));
         }
     }
     Ok(results)
+}
+
+/// An instruction on tensors of the bounds.
+struct Bounded {
+    /// The origin of the sizes of the result.
+    of_dim: Origin,
+    /// The sizes that come from no operand, by dimension.
+    computed: dynamic_blocks::Sizes,
+    /// The results, where they are already written.
+    lines: Option<Vec<Tensor>>,
+}
+
+impl Bounded {
+    /// Brings the operands into a form in which what is past their sizes changes nothing.
+    fn new(b: &mut Builder, site: &Site, ins: &mut Vec<Varying>) -> ImportResult<Bounded> {
+        let i = site.i;
+        let (mut computed, mut lines) = (Vec::new(), None);
+        let of_dim: Origin = match &i.operation {
+            Operation::Elementwise if i.opcode == "set-dimension-size" => {
+                set_size(i, ins)?;
+                of_same
+            }
+            Operation::Elementwise
+            | Operation::Select
+            | Operation::Iota { .. }
+            | Operation::Reverse { .. }
+            | Operation::Concatenate { .. } => of_same,
+            Operation::Slice { starts, limits, strides } => {
+                computed = dynamic_blocks::sliced(b, [starts, limits, strides], &ins[0]);
+                of_none
+            }
+            Operation::DynamicSlice { sizes } => {
+                dynamic_blocks::starts(b, ins, sizes, 1);
+                of_slice
+            }
+            Operation::Gather(g) => {
+                ins[1].data = dynamic_blocks::gathered(b, g, &ins[0], &ins[1].data)?;
+                of_gather
+            }
+            Operation::Scatter(g) => {
+                scatter(b, g, ins)?;
+                of_first
+            }
+            Operation::ReduceWindow { window } => {
+                computed = dynamic_blocks::windows(b, window, ins)?;
+                of_none
+            }
+            Operation::Convolution(c) => {
+                computed = dynamic_blocks::convolved(b, c, ins)?;
+                of_convolution
+            }
+            Operation::DynamicUpdateSlice => of_first,
+            Operation::Algorithm(algorithm) => match **algorithm {
+                Algorithm::DimensionSize { .. } => of_same,
+                Algorithm::Sort { .. } | Algorithm::TopK { .. } => {
+                    lines = Some(dynamic_blocks::sorted(b, site, algorithm, ins)?);
+                    of_same
+                }
+                _ => return Err(no_import(i)),
+            },
+            Operation::Broadcast { .. } | Operation::Transpose { .. } => of_moved,
+            Operation::Reduce { dims } => {
+                reduce(b, dims, ins)?;
+                of_kept
+            }
+            Operation::Dot { lhs_contracting, rhs_contracting, .. } => {
+                product(b, [lhs_contracting, rhs_contracting], ins)?;
+                of_product
+            }
+            _ => return Err(no_import(i)),
+        };
+        Ok(Bounded { of_dim, computed, lines })
+    }
+}
+
+/// The results of an instruction that is another one where sizes vary.
+fn rewritten(b: &mut Builder, site: &Site, ins: &[Varying]) -> ImportResult<Option<Vec<Tensor>>> {
+    match &site.i.operation {
+        Operation::Algorithm(_) | Operation::Reshape if matches!(&*site.i.opcode, "reshape" | "dynamic-reshape") => {
+            reshaped(b, site, ins).map(Some)
+        }
+        Operation::Algorithm(algorithm) => {
+            let Algorithm::DimensionSize { dim } = **algorithm else { return Ok(None) };
+            Ok(ins[0].sizes[dim].clone().map(|size| vec![size]))
+        }
+        Operation::Reverse { dims } if dims.iter().any(|dim| ins[0].sizes[*dim].is_some()) => {
+            dynamic_blocks::reversed(b, site, &ins[0], dims).map(Some)
+        }
+        Operation::Concatenate { dim } if ins.iter().any(|v| v.sizes[*dim].is_some()) => {
+            concatenated(b, site, *dim, ins).map(Some)
+        }
+        Operation::Pad { low, high, interior } => padded(b, site, [low, high, interior], ins).map(Some),
+        Operation::DynamicUpdateSlice if ins[1..].iter().any(|v| v.sizes.iter().any(Option::is_some)) => {
+            dynamic_blocks::updated(b, site, ins).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn no_import(i: &Instruction) -> Fault {
+    Fault::from(format!("`{}` of sizes that vary cannot be imported", i.opcode))
+}
+
+/// Gives the first operand of a `set-dimension-size` the size that the second is.
+fn set_size(i: &Instruction, ins: &mut Vec<Varying>) -> ImportResult<()> {
+    let dim = i.numbers("dimensions").and_then(|dims| usize::try_from(*dims.first()?).ok());
+    let dim = dim.ok_or_else(|| no_import(i))?;
+    let size = ins.pop().ok_or_else(|| no_import(i))?.data;
+    ins[0].sizes[dim] = Some(size);
+    Ok(())
+}
+
+/// Takes out of the indices of a scatter those past their sizes.
+fn scatter(b: &mut Builder, g: &Gather, ins: &mut [Varying]) -> ImportResult<()> {
+    let n = ins.len() / 2;
+    let windows = g.offset_dims.iter().any(|dim| ins[n + 1..].iter().any(|v| v.sizes[*dim].is_some()));
+    if windows && ins[..n].iter().all(|v| v.sizes.iter().all(Option::is_none)) {
+        return Err("a `scatter` of blocks whose sizes vary cannot be imported".into());
+    }
+    ins[n].data = dynamic_blocks::scattered(b, g, &ins[n])?;
+    Ok(())
+}
+
+/// Puts zeros past the sizes of the operands of a product.
+fn product(b: &mut Builder, contracting: [&[usize]; 2], ins: &mut [Varying]) -> ImportResult<()> {
+    for (varying, dims) in ins.iter_mut().zip(contracting) {
+        let zero = b.zero(&varying.data);
+        varying.data = masked(b, varying, dims, &zero)?;
+    }
+    Ok(())
+}
+
+/// Puts the initial values of a reduction past the sizes of its operands.
+fn reduce(b: &mut Builder, dims: &[usize], ins: &mut [Varying]) -> ImportResult<()> {
+    let count = ins.len() / 2;
+    for k in 0..count {
+        let value = b.number(&ins[count + k].data, ins[k].data.element)?;
+        ins[k].data = masked(b, &ins[k], dims, &value)?;
+    }
+    Ok(())
 }
 
 /// The target of a custom call, without its quotes.

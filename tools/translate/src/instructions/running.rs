@@ -253,49 +253,59 @@ mod tests {
         crate::import(&module, &text, "m.hlo").expect("MLIR").contains("scf.for")
     }
 
-    #[test]
-    fn what_computations_and_initial_values_allow() {
-        // The padding is before the elements, behind them, and along both dimensions.
+    /// What [`runs`] says where the order may be any, and where it must be the program's.
+    const ANY: [bool; 3] = [true; 3];
+    const IN_ORDER: [bool; 3] = [true, false, false];
+
+    /// Whether windows with padding before the elements, behind them, and along both dimensions become running values.
+    fn run(element: &str, computation: &str, initial: &str) -> [bool; 3] {
         let windows = ["size=1x4 pad=0_0x3_0", "size=3x1 pad=0_2x0_0", "size=3x4 pad=2_0x3_0"];
-        let (all, in_order) = ([true; 3], [true, false, false]);
-        let one = |element: &str, opcode: &str| format!("  ROOT c = {element}[] {opcode}(a, b)\n");
+        windows.map(|window| runs(element, computation, initial, window))
+    }
+
+    #[test]
+    fn what_operations_and_initial_values_allow() {
         for (element, opcode, initial, expected) in [
-            ("f32", "add", "0", all),
-            ("f32", "add", "-0", all),
-            ("bf16", "add", "0", all),
-            ("f16", "multiply", "1", all),
-            ("f64", "maximum", "-inf", all),
-            ("f32", "minimum", "0.3", all),
-            ("u8", "add", "0", all),
-            ("s64", "multiply", "1", all),
-            ("s32", "maximum", "7", all),
-            ("pred", "or", "false", all),
-            ("u32", "xor", "0", all),
-            ("c64", "add", "(0, 0)", all),
-            ("f8e5m2", "add", "0", all),
-            ("f8e4m3fn", "maximum", "-448", all),
-            ("f32", "add", "1", all),
-            ("s32", "add", "7", all),
-            ("u8", "xor", "1", all),
+            ("f32", "add", "0", ANY),
+            ("f32", "add", "-0", ANY),
+            ("bf16", "add", "0", ANY),
+            ("f16", "multiply", "1", ANY),
+            ("f64", "maximum", "-inf", ANY),
+            ("f32", "minimum", "0.3", ANY),
+            ("u8", "add", "0", ANY),
+            ("s64", "multiply", "1", ANY),
+            ("s32", "maximum", "7", ANY),
+            ("pred", "or", "false", ANY),
+            ("u32", "xor", "0", ANY),
+            ("c64", "add", "(0, 0)", ANY),
+            ("f8e5m2", "add", "0", ANY),
+            ("f8e4m3fn", "maximum", "-448", ANY),
+            ("f32", "add", "1", ANY),
+            ("s32", "add", "7", ANY),
+            ("u8", "xor", "1", ANY),
             // An infinite part times 0 is not a number, so no value is neutral.
-            ("c128", "multiply", "(1, 0)", all),
+            ("c128", "multiply", "(1, 0)", ANY),
             // The order must be the program's.
-            ("f32", "subtract", "0", in_order),
-            ("f32", "power", "1", in_order),
-            ("f32", "divide", "3", in_order),
+            ("f32", "subtract", "0", IN_ORDER),
+            ("f32", "power", "1", IN_ORDER),
+            ("f32", "divide", "3", IN_ORDER),
         ] {
-            let found = windows.map(|window| runs(element, &one(element, opcode), initial, window));
+            let found = run(element, &format!("  ROOT c = {element}[] {opcode}(a, b)\n"), initial);
             assert_eq!(found, expected, "{opcode} of {element} from {initial}");
         }
+    }
+
+    #[test]
+    fn what_computations_allow() {
         let (wide, halves) = ("  d = f32[] convert(a)\n  e = f32[] convert(b)\n", "  d = bf16[] convert(a)\n");
         for (element, computation, initial, expected) in [
-            ("bf16", format!("{wide}  f = f32[] add(e, d)\n  ROOT c = bf16[] convert(f)\n"), "0", all),
+            ("bf16", format!("{wide}  f = f32[] add(e, d)\n  ROOT c = bf16[] convert(f)\n"), "0", ANY),
             (
                 "s8",
                 "  d = s32[] convert(a)\n  e = s32[] convert(b)\n  f = s32[] add(d, e)\n  ROOT c = s8[] convert(f)\n"
                     .into(),
                 "0",
-                all,
+                ANY,
             ),
             (
                 "f32",
@@ -305,47 +315,51 @@ mod tests {
                  ROOT c = f32[] add(g, h)\n"
                     .into(),
                 "0",
-                all,
+                ANY,
             ),
             (
                 "f32",
                 "  k = f32[] constant(3)\n  d = f32[] add(a, k)\n  ROOT c = f32[] add(d, b)\n".into(),
                 "0",
-                in_order,
+                IN_ORDER,
             ),
             (
                 "f32",
                 "  d = s32[] bitcast(a)\n  e = s32[] bitcast(b)\n  f = s32[] add(d, e)\n  ROOT c = f32[] bitcast(f)\n"
                     .into(),
                 "0",
-                in_order,
+                IN_ORDER,
             ),
             // Each element is rounded to fewer bits.
-            ("f32", format!("{halves}  e = f32[] convert(d)\n  ROOT c = f32[] add(e, b)\n"), "0", in_order),
+            ("f32", format!("{halves}  e = f32[] convert(d)\n  ROOT c = f32[] add(e, b)\n"), "0", IN_ORDER),
             (
                 "s32",
                 "  d = u8[] convert(b)\n  e = s32[] convert(d)\n  ROOT c = s32[] maximum(a, e)\n".into(),
                 "0",
-                in_order,
+                IN_ORDER,
             ),
-            ("s32", format!("{wide}  f = f32[] add(d, e)\n  ROOT c = s32[] convert(f)\n"), "0", in_order),
+            ("s32", format!("{wide}  f = f32[] add(d, e)\n  ROOT c = s32[] convert(f)\n"), "0", IN_ORDER),
             // The sum ends at 9.
             (
                 "s32",
                 "  s = s32[] add(a, b)\n  k = s32[] constant(9)\n  ROOT c = s32[] minimum(s, k)\n".into(),
                 "0",
-                in_order,
+                IN_ORDER,
             ),
             // One parameter, or other operands.
-            ("s32", "  ROOT c = s32[] add(a, a)\n".into(), "0", in_order),
-            ("s32", "  n = s32[] negate(b)\n  ROOT c = s32[] add(a, n)\n".into(), "0", in_order),
-            ("f32", log_of_sum(""), "-inf", all),
-            ("f32", log_of_sum(""), "0", all),
-            ("f32", log_of_sum(", type=FLOAT"), "-inf", all),
-            ("f32", log_of_sum(", type=TOTALORDER"), "-inf", in_order),
+            ("s32", "  ROOT c = s32[] add(a, a)\n".into(), "0", IN_ORDER),
+            ("s32", "  n = s32[] negate(b)\n  ROOT c = s32[] add(a, n)\n".into(), "0", IN_ORDER),
         ] {
-            let found = windows.map(|window| runs(element, &computation, initial, window));
-            assert_eq!(found, expected, "{computation} of {element} from {initial}");
+            assert_eq!(run(element, &computation, initial), expected, "{computation} of {element} from {initial}");
+        }
+    }
+
+    #[test]
+    fn what_the_comparison_of_cumlogsumexp_allows() {
+        for (order, initial, expected) in
+            [("", "-inf", ANY), ("", "0", ANY), (", type=FLOAT", "-inf", ANY), (", type=TOTALORDER", "-inf", IN_ORDER)]
+        {
+            assert_eq!(run("f32", &log_of_sum(order), initial), expected, "{order:?} from {initial}");
         }
     }
 
