@@ -3,7 +3,7 @@
 
 use crate::program::run;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 const MODULE: &str =
     "HloModule m\nENTRY e {\n  x = f32[8,4]{1,0} parameter(0)\n  ROOT y = f32[8,4]{1,0} negate(x)\n}\n";
@@ -177,11 +177,11 @@ fn module_requests() -> Vec<(Request, Vec<Spoilt>)> {
             ],
         ),
         (
-            json!({"op": "check_plan", "text": MODULE, "certificate": certificate()}),
+            json!({"op": "check_plan", "text": MODULE, "certificate": &*CERTIFICATE}),
             vec![
                 ("text", vec![json!("HloModul")], "syntax"),
                 ("certificate", vec![json!("{}"), json!("{}\ncertificate")], "syntax"),
-                ("certificate", vec![json!(certificate().replacen("\"cost\":", "\"cost\":1", 1))], "invalid"),
+                ("certificate", vec![json!(CERTIFICATE.replacen("\"cost\":", "\"cost\":1", 1))], "invalid"),
             ],
         ),
         (json!({"op": "machine", "machine": "cpu", "measure": false}), vec![machine()]),
@@ -190,14 +190,14 @@ fn module_requests() -> Vec<(Request, Vec<Spoilt>)> {
 }
 
 /// The certificate of the module, from `plan --certificate`.
-fn certificate() -> String {
+static CERTIFICATE: LazyLock<String> = LazyLock::new(|| {
     let file = |name: &str| format!("{}/members-{name}-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
     let (module, proof) = (file("module"), file("proof"));
     std::fs::write(&module, MODULE).unwrap();
     let output = run(&["plan", &module, "--machine", "tpu_v5e", "--certificate", &proof], b"");
     assert!(output.status.success(), "{output:?}");
     std::fs::read_to_string(proof).unwrap()
-}
+});
 
 /// The last answer to each request.
 fn answers(requests: &[Value]) -> Vec<Value> {
