@@ -9,51 +9,65 @@ use layout_test::{
     Checkout,
     pages::{self, Place},
 };
-use std::{env, ffi::OsString, fs, os::unix::fs::symlink};
+use std::{env, ffi::OsString, fs, os::unix::fs::symlink, sync::LazyLock};
 
-/// The pages. `docs.rs` checks the generated ones, `embed.rs` checks `docs/cpp.md`, and the tests of the Python package
-/// check `docs/python.md`.
-const PAGES: &[&str] = &[
-    "README.md",
-    "docs/architecture.md",
-    "docs/embedding.md",
-    "docs/glossary.md",
-    "docs/hlo.md",
-    "docs/lowering.md",
-    "docs/memory.md",
-    "docs/notation.md",
-    "docs/notations.md",
-    "docs/partition.md",
-    "docs/plan-places.md",
-    "docs/plan.md",
-    "docs/processes.md",
-    "docs/protocol.md",
-    "docs/rationale.md",
-    "docs/release.md",
-    "docs/solver.md",
-    "docs/targets.md",
-    "docs/tensor-layouts.md",
-    "docs/tools.md",
-    "docs/tutorial.md",
-    "docs/vector-code.md",
-    "docs/verify-core.md",
-    "docs/verify.md",
-];
+/// A test for each page.
+macro_rules! pages {
+    ($($name:ident: $page:literal,)*) => {
+        $(#[test]
+        fn $name() {
+            check($page);
+        })*
+    };
+}
 
-#[test]
-fn pages() {
+// `docs.rs` checks the generated pages, `embed.rs` checks `docs/cpp.md`, and the tests of the Python package check
+// `docs/python.md`.
+pages! {
+    readme: "README.md",
+    architecture: "docs/architecture.md",
+    embedding: "docs/embedding.md",
+    glossary: "docs/glossary.md",
+    hlo: "docs/hlo.md",
+    lowering: "docs/lowering.md",
+    memory: "docs/memory.md",
+    notation: "docs/notation.md",
+    notations: "docs/notations.md",
+    partition: "docs/partition.md",
+    plan_places: "docs/plan-places.md",
+    plan: "docs/plan.md",
+    processes: "docs/processes.md",
+    protocol: "docs/protocol.md",
+    rationale: "docs/rationale.md",
+    release: "docs/release.md",
+    solver: "docs/solver.md",
+    targets: "docs/targets.md",
+    tensor_layouts: "docs/tensor-layouts.md",
+    tools: "docs/tools.md",
+    tutorial: "docs/tutorial.md",
+    vector_code: "docs/vector-code.md",
+    verify_core: "docs/verify-core.md",
+    verify: "docs/verify.md",
+}
+
+/// The checkout, with tools that are built.
+static CHECKOUT: LazyLock<Checkout> = LazyLock::new(|| {
     let checkout = Checkout::new();
     checkout.build_tools();
+    checkout
+});
+
+/// Runs the commands of a page.
+fn check(page: &str) {
     let path = env::var_os("PATH").unwrap_or_default();
-    let path = [checkout.tools.clone(), checkout.llvm.join("bin")].into_iter().chain(env::split_paths(&path));
+    let path = [CHECKOUT.tools.clone(), CHECKOUT.llvm.join("bin")].into_iter().chain(env::split_paths(&path));
     let path = env::join_paths(path).expect("folders have no colon in their names");
-    let failures: Vec<String> =
-        PAGES.iter().flat_map(|name| pages::check(&place(&checkout, &path, name), name)).collect();
+    let failures = pages::check(&place(&CHECKOUT, path, page), page);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 /// Makes the folder of a page.
-fn place<'a>(checkout: &'a Checkout, path: &OsString, page: &str) -> Place<'a> {
+fn place<'a>(checkout: &'a Checkout, path: OsString, page: &str) -> Place<'a> {
     let folder = checkout.tools.join("pages").join(page);
     match fs::remove_dir_all(&folder) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => panic!("{}: {e}", folder.display()),
@@ -61,6 +75,6 @@ fn place<'a>(checkout: &'a Checkout, path: &OsString, page: &str) -> Place<'a> {
     }
     symlink(checkout.root.join("examples"), folder.join("examples")).expect("a link to the examples");
     symlink(&checkout.tools, folder.join("target/release")).expect("a link to the tools");
-    let environment = vec![("PATH", path.clone())];
+    let environment = vec![("PATH", path)];
     Place { root: &checkout.root, folder, shell: checkout.root.clone(), environment }
 }
