@@ -126,6 +126,7 @@
 
 pub mod analysis;
 pub mod conversion;
+#[cfg(feature = "drawing")]
 pub mod drawing;
 pub mod element;
 pub mod expr;
@@ -138,6 +139,7 @@ pub mod notations;
 pub mod numbers;
 pub mod offsets;
 pub mod operations;
+#[cfg(feature = "packing")]
 pub mod packing;
 pub mod places;
 pub mod sets;

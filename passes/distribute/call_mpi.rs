@@ -11,7 +11,7 @@
 
 use crate::analysis::functions::symbol;
 use crate::buffers::descriptors::pointer_type;
-use crate::distribute::shard_to_mpi::PROCESSES;
+use crate::distribute::PROCESSES;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Val};

@@ -2,7 +2,7 @@
 //!
 //! `$arena` stands for the option of that name.
 
-use crate::distribute::shard_to_mpi::IMPLEMENTATION;
+use crate::distribute::IMPLEMENTATION;
 use crate::llvm::dynamic_reshapes;
 use crate::pass::options::ConvertToLlvmOptions;
 use crate::pass::stages::{self, Next, PassStage, StageInput, StageResult};

@@ -16,19 +16,23 @@
 //! Each file uses only files above it.
 
 mod change;
+#[cfg(feature = "explain")]
 pub mod check;
 mod compose;
 pub mod domain;
 pub mod equal;
+#[cfg(feature = "explain")]
 pub mod explain;
 pub mod map;
 pub mod simplify;
 pub mod steps;
 pub(crate) mod text;
 
+#[cfg(feature = "explain")]
 pub use check::{Reason, Refused, replay};
 pub use domain::{Domain, Interval};
 pub use equal::{Equality, SEARCHED};
+#[cfg(feature = "explain")]
 pub use explain::Explained;
 pub use map::{Indexing, IndexingMap, Kind, VariableOrigin};
 pub use simplify::{Form, simplify};

@@ -42,7 +42,9 @@ use tensor_layout::tiled::{Expansion, Layout};
 pub use pairs::{Pair, Pairs, values};
 #[cfg(feature = "plan")]
 pub(crate) use site::reads;
-pub(crate) use site::{SiteOperand, kept, shape, site, slice, structured};
+pub(crate) use site::{SiteOperand, shape, site};
+#[cfg(feature = "distribute")]
+pub(crate) use site::{kept, slice, structured};
 
 /// Attaches the maps of each operation below the root, or reports them as remarks.
 pub(crate) fn run<'c>(stage: StageInput<'c, IndexingAnalysisOptions>) -> StageResult<'c> {

@@ -3,7 +3,8 @@
 //! [`tensor_layout::places::collectives`] finds the chain; if it finds none, or a dearer one, the digits that differ
 //! are gathered and each process keeps its part.
 
-use super::grid::{Digits, Grid, PROCESS, ProcessDigit, local_sizes};
+use super::grid::{Digits, Grid, ProcessDigit, local_sizes};
+use crate::distribute::PROCESS;
 use tensor_layout::places::{Broadcast, CollectiveKind, IndexDigit, Part, Placement, TensorLayout, collectives};
 
 /// The digits of some axes of the grid before and after a step; `None` stands for copies.

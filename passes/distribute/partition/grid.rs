@@ -5,10 +5,8 @@
 //! rank. The first layout has a digit of dimension 0 on axis 0 and one of dimension 1 on axis 1; the second one has
 //! digits of dimension 0 on both, with weights 512 and 128.
 
+use crate::distribute::PROCESS;
 use tensor_layout::places::Placement;
-
-/// The axis of the machine whose places are processes.
-pub const PROCESS: &str = "Process";
 
 /// A digit of the index along a dimension, `index floordiv weight mod extent`, that selects the process of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

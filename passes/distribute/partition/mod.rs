@@ -38,10 +38,11 @@ mod sharded;
 mod write;
 
 use crate::choose::remove_conversions::erase_dead;
+use crate::distribute::PROCESS;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
 use choice::ITERATIONS_OF_A_BYTE;
-use grid::{Grid, PROCESS};
+use grid::Grid;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op};
 use melior::ir::operation::OperationMutLike;

@@ -1,11 +1,12 @@
 //! Operations on the parts of a process: attributes, indices, and the fallback to replicated execution.
 
 use super::exchange::Exchanger;
-use super::grid::{Digits, PROCESS, local_weight};
+use super::grid::{Digits, local_weight};
 use super::loops::{DimLoops, LoopNest};
 use super::sharded::{is_tensor, tensor_layout_of};
 use crate::analysis::functions::symbol;
 use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::distribute::PROCESS;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};

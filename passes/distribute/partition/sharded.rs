@@ -1,6 +1,7 @@
 //! Sharded tensors of a module, and the types of their parts.
 
-use super::grid::{Digits, Grid, PROCESS, local_sizes};
+use super::grid::{Digits, Grid, local_sizes};
+use crate::distribute::PROCESS;
 use layout_ir::{self as ir, Op, Shaped};
 use melior::Context;
 use melior::ir::{Attribute, Type, ValueLike};

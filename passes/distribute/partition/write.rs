@@ -3,7 +3,7 @@
 use super::chain::chain;
 use super::choice::{Combining, OperandSharding, Spreadings};
 use super::exchange::{Exchanger, Reduction};
-use super::grid::{Digits, Grid, PROCESS};
+use super::grid::{Digits, Grid};
 use super::loops::{Combination, LoopNest};
 use super::made_again::MadeAgain;
 use super::operations::{done_by_all, is_called_once, set_indices, set_sizes};
@@ -13,6 +13,7 @@ use crate::analysis::execution_counts::constant_trips;
 use crate::analysis::functions::callee;
 use crate::buffers::async_copies::is_async;
 use crate::buffers::operations::{FORWARDS, is};
+use crate::distribute::PROCESS;
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{AttributeLike, DenseI64ArrayAttribute, StringAttribute, TypeAttribute};

@@ -14,6 +14,7 @@
 //! `layout-call-mpi` reads `processes`, and makes the program fail if the number of processes differs.
 
 use crate::analysis::functions::{ends, symbol};
+use crate::distribute::{IMPLEMENTATION, PROCESSES};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationMutLike;
@@ -21,14 +22,8 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type};
 use std::cell::Cell;
 
-/// On `mpi.init` and `mpi.comm_rank`: the number of processes of the program.
-pub const PROCESSES: &str = "processes";
-
 /// The function that starts and ends MPI.
 const MAIN: &str = "main";
-
-/// The MPI implementation, for upstream's conversion to LLVM.
-pub const IMPLEMENTATION: (&str, &str) = ("dlti.map", "#dlti.map<\"MPI:Implementation\" = \"OpenMPI\">");
 
 /// A function's process.
 pub struct Process<'c> {

@@ -31,7 +31,6 @@ use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
 use collectives::{Kind, MessageStep};
 use entry::Process;
-pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
 use grid::RankGrid;
 use layout_ir::{self as ir, Op};
 use melior::ir::attribute::FlatSymbolRefAttribute;
