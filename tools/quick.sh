@@ -9,8 +9,8 @@ changed() { git diff --name-only "$1"; git ls-files --others --exclude-standard;
 files=$(changed "${1-HEAD}")
 [[ $files || ${1-} ]] || files=$(changed HEAD^)
 
-# The test programs, the part of lit, and the packages for each file; the first row that matches counts.
-tests=() parts=() packages=()
+# The test programs, parts of them, parts of lit, and the packages for each file; the first row that matches counts.
+tests=() imports=() pages=() parts=() packages=()
 while read -r file; do
   folder=$file
   while [[ $folder == */* && ! -e ${folder%/*}/Cargo.toml ]]; do folder=${folder%/*}; done
@@ -26,9 +26,10 @@ while read -r file; do
     src/*) tests+=(layouts rules) ;;
     dialect/*) tests+=(rules) parts+=(dialect/) ;;
     passes/verify/*) tests+=(proofs rules) ;;
+    passes/vectorize/*) tests+=(rules) parts+=(passes/vectorize) ;;
     passes/*) tests+=(rules) parts+=(passes/) ;;
     tools/inspect/*) tests+=(inspect) ;;
-    tools/translate/*) tests+=(translate lowering) ;;
+    tools/translate/*) tests+=(translate) imports+=(imports) ;;
     tools/opt/*) parts+=(tools/) ;;
     test/*/*.mlir | test/*/*.test) parts+=("${file#test/}") ;;
     test/reference/*) tests+=(layouts maps programs) ;;
@@ -38,7 +39,13 @@ while read -r file; do
       file=${file#test/} && file=${file%%/*} && file=${file%.rs}
       [[ ! -e test/$file.rs && ! -e test/$file/main.rs ]] || tests+=("$file")
       ;;
-    *.md) tests+=(structure) ;;
+    docs/passes.md | docs/dialect.md) tests+=(rules) pages+=(docs) ;;
+    docs/limits.md) tests+=(rules) pages+=(limits) ;;
+    *.md)
+      tests+=(rules)
+      page=$(sed -n "s|^    \(.*\): \"$file\",|readme::\1|p" test/structure/readme.rs)
+      [[ ! $page ]] || pages+=("$page")
+      ;;
   esac
 done <<< "$files"
 
@@ -48,6 +55,9 @@ mapfile -t packages < <(unique "${packages[@]}" | sed '/^$/d; s/^/--package=/')
 ((${#packages[@]} == 0)) || cargo clippy --quiet --all-targets "${packages[@]}" -- -D warnings
 mapfile -t tests < <(unique "${tests[@]}" | sed '/^$/d; s/^/--test=/')
 ((${#tests[@]} == 0)) || cargo test --workspace --quiet "${tests[@]}"
+((${#imports[@]} == 0)) || cargo test --workspace --quiet --test lowering -- "${imports[@]}"
+((${#pages[@]} == 0)) || cargo test --workspace --quiet --test structure -- "${pages[@]}"
+# Installation and packages build the tools once more.
 for part in $(unique "${parts[@]}"); do
-  cargo test --workspace --quiet --test lit -- "$part"
+  cargo test --workspace --quiet --test lit -- "$part" --skip tools/install --skip tools/package
 done
