@@ -714,10 +714,8 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     each function is written to a file, as a module of the dialect `smt`. All of
     its `smt.check` are to find `unsat`.
 
-    With `confirm`, the trusted core runs each function that is shown to be the same, up
-    to `steps`: [verify-core.md](verify-core.md). With `report`, a line is added to a
-    file for each function: `proved` or `run`, and `confirmed` or why not, or why it is
-    not shown.
+    With `report`, a line is added to a file for each function: `proved`, `executed`,
+    or why it is neither.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"none\"", "The passes">,
@@ -728,8 +726,6 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
            "Say what is not shown">,
     Option<"smt", "smt", "std::string", "\"none\"",
            "A file for what the proofs decide about addresses">,
-    Option<"confirm", "confirm", "bool", "false",
-           "Let the trusted core confirm what is shown">,
     Option<"report", "report", "std::string", "\"none\"",
            "A file to which a line is added for each function: how it is shown">
   ];

@@ -8,8 +8,8 @@
 # of upstream's mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing. Where Open MPI is
 # installed, tests that say `REQUIRES: mpi` run, with %{mpirun}, which starts as many processes as its first argument says,
 # and %{mpi}, its library. %{sample} prints those of its arguments that run: all, or the sample that
-# LAYOUT_SAMPLE=SEED/SHARE asks for. %{programs} are the files of passes/ and run/ that run/verified.test and
-# run/confirmed.test lower, a sample likewise; %{listed} prints the lines of a file that begin with their names.
+# LAYOUT_SAMPLE=SEED/SHARE asks for. %{programs} are the files of passes/ and run/ that run/verified.test
+# lowers, a sample likewise; %{listed} prints the lines of a file that begin with their names.
 import glob
 import os
 import platform

@@ -4,8 +4,8 @@
 
 #[path = "proofs/callers.rs"]
 mod callers;
-#[path = "proofs/core.rs"]
-mod core;
+#[path = "proofs/executed.rs"]
+mod executed;
 #[path = "proofs/lies.rs"]
 mod lies;
 #[path = "proofs/outside.rs"]
@@ -39,7 +39,6 @@ const NONE: Limits = Limits {
     arenas: false,
     spaces: false,
     obligations: false,
-    confirm: false,
 };
 const REASSOCIATE: Limits = Limits { reassociate: true, ..NONE };
 const CONTRACT: Limits = Limits { contract: true, ..NONE };

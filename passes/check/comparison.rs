@@ -46,7 +46,6 @@ pub(crate) fn run<'c>(
             arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
             spaces: passes.iter().any(|pass| pass.starts_with("layout-strip-memory-spaces")),
             obligations: option(options, "smt").is_some(),
-            confirm: flag(options, "confirm", false),
         })
     };
     let remarks = flag(options, "remarks", true);
@@ -116,14 +115,8 @@ fn told<'c>(
         open.iter().for_each(|finding| crate::pass::upstream::emit(&diagnostic(finding, "")));
     }
     let mut lines = String::new();
-    for (function, how) in source.shown() {
-        let found = if how.is_proved { "proved" } else { "run" };
-        let confirmed = match &how.confirmed {
-            None => String::new(),
-            Some(Ok(())) => ", confirmed".to_owned(),
-            Some(Err(why)) => format!(", not confirmed: {why}"),
-        };
-        let _ = writeln!(lines, "@{function}: {found}{confirmed}");
+    for (function, evidence) in source.shown() {
+        let _ = writeln!(lines, "@{function}: {evidence}");
     }
     for finding in open {
         let _ = writeln!(lines, "@{}: {}", finding.function, finding.message);

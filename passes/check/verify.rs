@@ -63,7 +63,7 @@ pub(crate) fn check(options: &str) -> Result<(), String> {
             "passes" => "a list of passes, separated by commas",
             "smt" | "report" => "the path of a file",
             "steps" => "a number",
-            "remarks" | "confirm" => {
+            "remarks" => {
                 read::<bool>(name, value)?;
                 continue;
             }

@@ -1,7 +1,6 @@
 //! Checks that a lowered MLIR program computes what the program before it did.
 //!
-//! It depends on MLIR's C API, and of this project on `layout-verify-core` alone, which is what has to be trusted.
-//! `docs/verify.md` says what is proved and what is assumed.
+//! It depends on MLIR's C API and on nothing else of this project. `docs/verify.md` says what is proved and what is assumed.
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
@@ -11,15 +10,13 @@
 //! | `outside` | what stands in a module beside its functions, and which functions nobody else sees | `reader`, `run` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
-//! [`Source`] proves what it can, runs the rest, and lets `layout-verify-core` confirm what was found, if it is asked to
-//! ([`Limits::confirm`]).
+//! [`Source`] proves what it can, and runs the rest.
 
 mod outside;
 mod proof;
 mod reader;
 mod run;
 
-use layout_verify_core::Pair as Forms;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Operation, OperationRef};
 use proof::Why;
@@ -56,8 +53,6 @@ pub struct Limits {
     pub spaces: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
-    /// Whether the core confirms what is shown.
-    pub confirm: bool,
 }
 
 impl Limits {
@@ -90,12 +85,21 @@ impl Finding {
 }
 
 /// How the last form of a function is shown to be the same as the first one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// Whether by a proof, for all data and indices; or else by running both forms.
-    pub is_proved: bool,
-    /// Whether the core confirms it, or why it does not know; none where it was not asked.
-    pub confirmed: Option<Result<(), String>>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// A proof, for all data and indices.
+    Proved,
+    /// Both forms left the same terms of symbolic elements, at these sizes.
+    Executed,
+}
+
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(match self {
+            Evidence::Proved => "proved",
+            Evidence::Executed => "executed",
+        })
+    }
 }
 
 /// The sizes with which a function ran, and what it did; or why it ended before.
@@ -114,8 +118,6 @@ pub struct Source<'c> {
     /// What functions did that have run, by name, sizes and choice of inputs; none of those that cannot.
     outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
-    /// Both forms as the core reads them.
-    pair: Option<Forms>,
     limits: Limits,
     /// How many more steps there may be.
     left: u64,
@@ -143,7 +145,6 @@ impl<'c> Source<'c> {
     pub fn new(module: OperationRef<'c, '_>, limits: Limits) -> Source<'c> {
         let program = operations::program(mlir::borrowed(&module));
         let terms = Terms::new(limits.flags());
-        let pair = limits.confirm.then(|| Forms::new(module, limits.reassociate, limits.contract));
         let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let left = limits.steps.unwrap_or(STEPS);
         Source {
@@ -153,7 +154,6 @@ impl<'c> Source<'c> {
             forms: vec![],
             outcomes,
             terms,
-            pair,
             limits,
             left,
             proved,
@@ -190,9 +190,6 @@ impl<'c> Source<'c> {
         self.program.axes = axes.unwrap_or_else(|| std::mem::take(&mut self.program.axes));
         if self.limits.interfaces {
             self.take_interfaces(&forms);
-        }
-        if let Some(pair) = &mut self.pair {
-            pair.note(mlir::borrowed(last));
         }
         let last = self.read(last);
         // What is read has not all that there is.
@@ -242,8 +239,7 @@ impl<'c> Source<'c> {
             let why = match shown {
                 Ok(obligations) => {
                     self.proved.insert(name.clone(), obligations);
-                    let wrong = self.show(name, true);
-                    wrong.into_iter().for_each(|wrong| self.note_open(&mut errors, *number, wrong));
+                    self.shown.insert(name, Evidence::Proved);
                     continue;
                 }
                 Err(Why::Open(why)) => why,
@@ -271,8 +267,7 @@ impl<'c> Source<'c> {
                 self.left = left.iter().sum();
             }
             let Some(finding) = finding else {
-                let wrong = self.show(name, false);
-                wrong.into_iter().for_each(|wrong| self.note_open(&mut errors, *number, wrong));
+                self.shown.insert(name, Evidence::Executed);
                 continue;
             };
             // Of a form that says nothing, one before it may. An error is there since the first form that has it.
@@ -358,27 +353,14 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// Notes that a function is shown; gives an error where the core knows better.
-    fn show(&mut self, name: String, is_proved: bool) -> Option<Finding> {
-        let steps = self.limits.steps.unwrap_or(STEPS_OF_THE_CORE);
-        let confirmed = self.pair.as_mut().map(|pair| pair.confirm(&name, steps));
-        if let (Some(Err(why)), true) = (&confirmed, self.pair.as_ref().is_some_and(Forms::differs)) {
-            let how = if is_proved { "proved" } else { "run" };
-            let message = format!("{how} to be the same, and the core finds: {why}");
-            return Some(Finding { is_error: true, function: name, message, is_tried: false, place: None });
-        }
-        self.shown.insert(name, Evidence { is_proved, confirmed });
-        None
-    }
-
     /// What is not shown of the last form.
     pub fn open(&self) -> Vec<Finding> {
         self.open.values().cloned().collect()
     }
 
     /// The functions whose last form is shown to be the same, and how.
-    pub fn shown(&self) -> impl Iterator<Item = (&str, &Evidence)> {
-        self.shown.iter().map(|(name, how)| (&**name, how))
+    pub fn shown(&self) -> impl Iterator<Item = (&str, Evidence)> {
+        self.shown.iter().map(|(name, evidence)| (&**name, *evidence))
     }
 
     /// What was decided about addresses where the last form of a function is proved, as a module of MLIR's dialect `smt`.
@@ -458,9 +440,6 @@ impl<'c> Source<'c> {
 const STEPS: u64 = 1 << 17;
 const STEPS_OF_A_VALUE: u64 = 16;
 const STEPS_OF_A_LOOK: u64 = 10;
-
-/// How many steps the core may take where no number is said.
-const STEPS_OF_THE_CORE: u64 = 1 << 20;
 
 fn place(location: usize) -> Option<usize> {
     Some(location).filter(|location| *location != 0)

@@ -85,10 +85,6 @@ enum Fate {
     ProvedAndNotRun,
     /// Proved equivalent, but numbers differ.
     ProvedButDifferent,
-    /// Confirmed by the core alone, and numbers are the same.
-    ConfirmedAndSame,
-    /// Confirmed by the core alone, but numbers differ.
-    ConfirmedButDifferent,
     /// Verification panicked.
     Panic,
 }
@@ -115,7 +111,7 @@ fn faults_are_seen(seed: u64, faults: u64) -> Result<(), Failed> {
         let Some((kind, text, result, said)) = one(&context, program, case, seed, &mut choices) else { continue };
         found += 1;
         *counts.entry(result).or_default().entry(kind).or_default() += 1;
-        let bad = matches!(result, Fate::ProvedButDifferent | Fate::ConfirmedButDifferent | Fate::Panic);
+        let bad = matches!(result, Fate::ProvedButDifferent | Fate::Panic);
         if bad || matches!(result, Fate::CaughtButSame | Fate::ProvedAndNotRun | Fate::OpenButDifferent) {
             keep(program, case, &text, &format!("{result:?}-{seed}-{number}"), &format!("{kind}: {said}"));
         }
@@ -179,8 +175,7 @@ fn one(
     })?;
     let before = Module::parse(context, &program.text)?;
     let said = catch_unwind(AssertUnwindSafe(|| programs::verified(&before, &after, case.limits)));
-    let core = catch_unwind(AssertUnwindSafe(|| programs::confirmed(&before, &after, &program.name, case.limits)));
-    let (Ok((errors, open)), Ok(is_confirmed)) = (said, core) else {
+    let Ok((errors, open)) = said else {
         return Some((kind, text, Fate::Panic, String::new()));
     };
     // Draws that crash the faultless program show nothing.
@@ -196,12 +191,6 @@ fn one(
             None => (Fate::ProvedAndSame, String::new()),
         },
     };
-    if let (true, Some(said)) = (is_confirmed, errors.first().or(open.first())) {
-        return Some(match judged() {
-            (Fate::ProvedButDifferent, how) => (kind, text, Fate::ConfirmedButDifferent, format!("{said}; {how}")),
-            _ => (kind, text, Fate::ConfirmedAndSame, said.clone()),
-        });
-    }
     if let Some(error) = errors.first() {
         let result = match choices.one_in(ERRORS_RUN).then(|| run(1)).flatten() {
             Some(left) if differs(case, &left).is_none() => Fate::CaughtButSame,

@@ -5,7 +5,6 @@ use crate::run::{self, How, Left};
 use crate::text;
 use layout_test::Checkout;
 use layout_verify::{Limits, Source};
-use layout_verify_core::Pair;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::{Context, pass::PassManager, utility};
@@ -66,13 +65,6 @@ pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>
     source.note(after.as_operation(), 1);
     let errors = source.check().into_iter().map(|(_, error)| error.message).collect();
     (errors, source.open().into_iter().map(|open| open.message).collect())
-}
-
-/// Whether the core of verification confirms a function of a module against another one's.
-pub fn confirmed(before: &Module, after: &Module, name: &str, limits: Limits) -> bool {
-    let mut forms = Pair::new(before.as_operation(), limits.reassociate, limits.contract);
-    forms.note(after.as_operation());
-    forms.confirm(name, STEPS).is_ok()
 }
 
 /// The functions of all files, each in its own module with the symbols that it uses.
@@ -159,7 +151,6 @@ impl Program {
             arenas: false,
             spaces: false,
             obligations: false,
-            confirm: false,
         };
         let begin = Instant::now();
         let (errors, open) = verified(&before, after, limits);

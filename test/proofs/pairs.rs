@@ -6,7 +6,7 @@
 
 use super::{NONE, context};
 use layout_test::Checkout;
-use layout_verify::{Limits, Source};
+use layout_verify::Source;
 use melior::ir::Module;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -16,13 +16,13 @@ fn found(before: &str, after: &str) -> (&'static str, String) {
     let context = context();
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
     let (before, after) = (read(before), read(after));
-    let mut source = Source::new(before.as_operation(), Limits { confirm: true, ..NONE });
+    let mut source = Source::new(before.as_operation(), NONE);
     source.note(after.as_operation(), 1);
     let errors = source.check();
     match (errors.first(), source.open().first()) {
         (Some((_, error)), _) => ("error", error.message.clone()),
         (_, Some(open)) => ("remark", open.message.clone()),
-        _ => ("same", source.shown().map(|(_, how)| format!("{how:?} ")).collect()),
+        _ => ("same", source.shown().map(|(_, how)| format!("{how} ")).collect()),
     }
 }
 

@@ -61,7 +61,7 @@ fn lowering_needs_no_planner() {
     for name in ["layout-passes", "layout-embed"] {
         for (features, wanted) in [(&["--no-default-features"][..], false), (&[], true)] {
             let tree = packages(&checkout, name, features);
-            for optional in ["layout-plan", "layout-verify", "layout-verify-core"] {
+            for optional in ["layout-plan", "layout-verify"] {
                 assert_eq!(
                     tree.contains(&format!("\n{optional} v")),
                     wanted,

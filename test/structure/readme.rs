@@ -46,7 +46,7 @@ pages! {
     tools: "docs/tools.md",
     tutorial: "docs/tutorial.md",
     vector_code: "docs/vector-code.md",
-    verify_core: "docs/verify-core.md",
+    verify_trust: "docs/verify-trust.md",
     verify: "docs/verify.md",
 }
 

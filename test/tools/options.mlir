@@ -48,7 +48,7 @@
 
 // An option with `=` and nothing after it, in a pass or a pipeline; what a pass prints of itself is read.
 // RUN: for option in layout-verify=report= layout-verify=report 'layout-verify=smt={}' "layout-verify=report=x passes={ }" \
-// RUN:     "layout-verify=steps=" "layout-verify=confirm=' '" layout-to-memref=verify= 'layout-distribute=plan={ }' \
+// RUN:     "layout-verify=steps=" "layout-verify=remarks=' '" layout-to-memref=verify= 'layout-distribute=plan={ }' \
 // RUN:     "layout-to-llvm=arena=\"\"" 'layout-to-memref=plan machine= entry=free' layout-lower-memrefs=cache-bytes= \
 // RUN:     layout-indexing-analysis=report=; do not layout-opt %s "--$option" -o /dev/null 2>&1 || exit 1; done \
 // RUN:   | FileCheck %s --check-prefix=EMPTY
@@ -57,7 +57,7 @@
 // EMPTY: error: smt must be the path of a file, found ``
 // EMPTY: error: passes must be a list of passes, separated by commas, found ``
 // EMPTY: error: steps must be a number, found ``
-// EMPTY: error: confirm must be true or false, found ``
+// EMPTY: error: remarks must be true or false, found ``
 // EMPTY: error: verify must be true or false, found ``
 // EMPTY: error: plan must be true or false, found ``
 // EMPTY: error: arena must be one of {{.*}}, found ``
@@ -67,6 +67,6 @@
 // RUN: layout-opt %s --layout-verify=passes=cse --dump-pass-pipeline 2>&1 | sed -n 's/^ *\(layout-verify.*\)$/\1/p' > %t
 // RUN: layout-opt %s --pass-pipeline="builtin.module($(head -n 1 %t))" --dump-pass-pipeline 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=READ
-// READ: layout-verify{confirm=false passes=cse remarks=true report=none smt=none steps=0}
+// READ: layout-verify{passes=cse remarks=true report=none smt=none steps=0}
 
 module {}
