@@ -6,7 +6,8 @@ use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::view::MemoryView;
 use crate::reader::bytes::OnBytes;
 use crate::reader::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
-use std::collections::BTreeMap;
+use crate::reader::uses;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a function is not statements.
 pub type Flat<T> = Result<T, String>;
@@ -38,6 +39,7 @@ pub fn program(module: &model::Program, function: &Function, (allowed, most): (u
         allowed,
         calls: 0,
         most,
+        recast: uses::recast_buffers(body),
     };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -114,6 +116,8 @@ pub struct Flatten<'f> {
     pub(super) most: usize,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
+    /// Buffers whose bytes are seen under several layouts: each element has the address that the layout gives it.
+    pub(super) recast: BTreeSet<Slot>,
 }
 
 impl Flatten<'_> {
@@ -168,7 +172,7 @@ impl Flatten<'_> {
         let sizes = self.sizes(slot)?;
         let Type::Shaped { place, .. } = self.type_of(slot) else { return Err("no memory".to_owned()) };
         let of_layout = |text: &str| {
-            if outside {
+            if outside || self.recast.contains(&slot) {
                 self.of_layout(slot, text, &sizes).ok_or_else(|| format!("the layout {text}"))
             } else {
                 row_major(&sizes).ok_or_else(|| "a size beyond 64 bits".to_owned())
@@ -446,10 +450,21 @@ impl Flatten<'_> {
                 }
                 Ok(vec![Known::View(MemoryView { as_bytes: true, ..view })])
             }
+            Action::Bytes(OnBytes::Recast(source)) => {
+                let view = self.view_of(*source)?;
+                let (sizes, layout) = (self.sizes(result()?)?, self.layout(result()?, true)?);
+                let is_whole = view.sizes == self.sizes(*source)? && view.layout == self.layout(*source, true)?;
+                let (buffer, _) = self.program.buffers[view.buffer];
+                if view.as_bytes || !is_whole || layout.size(&sizes).is_none_or(|size| size > buffer) {
+                    return Err("memory as other elements".to_owned());
+                }
+                Ok(vec![Known::View(MemoryView { sizes, layout, ..view })])
+            }
             Action::Access(access) => self.access(step, access),
             Action::Generate { source, sizes, body } if sizes.is_empty() => {
                 self.generate(result()?, source.as_ref(), body)
             }
+            Action::Concat { parts, dim } => self.concat(result()?, parts, *dim),
             Action::Nest(nest) => self.nest(step, nest),
             Action::Loop { lower, upper, step, carried, body } => {
                 let [lower] = &self.bound(lower)?[..] else { return Err("several lower bounds".to_owned()) };

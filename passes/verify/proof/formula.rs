@@ -49,3 +49,11 @@ impl Obligations {
         }
     }
 }
+
+impl Obligations {
+    /// Adds those of another proof.
+    pub fn extend(&mut self, more: Obligations) {
+        self.all.extend(more.all);
+        self.unwritten += more.unwritten;
+    }
+}

@@ -27,6 +27,18 @@ pub enum AddressMap {
     Spread(Box<Places>),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
+    /// Other dimensions of the same elements in row-major order: the sizes that the map has, and the others.
+    Reshaped(Box<AddressMap>, Vec<i64>, Vec<i64>),
+}
+
+/// The index of an element in a shape, of its index in another shape with as many elements; none beyond 64 bits.
+pub fn reshaped(index: &[Subscript], from: &[i64], to: &[i64]) -> Option<Vec<Subscript>> {
+    let number = row_major(from)?.address(index);
+    let dims = to.iter().zip(layouts::row_major(to)?);
+    let digit = |(n, stride): (&i64, i64)| {
+        Subscript::Remainder(Box::new(Subscript::Quotient(Box::new(number.clone()), stride)), *n)
+    };
+    Some(dims.map(digit).collect())
 }
 
 /// The row-major order; none beyond 64 bits.
@@ -71,7 +83,7 @@ impl AddressMap {
                 .iter()
                 .zip(strides)
                 .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
-            AddressMap::Strided(..) | AddressMap::Part(..) => None,
+            AddressMap::Strided(..) | AddressMap::Part(..) | AddressMap::Reshaped(..) => None,
             AddressMap::Tiled(tiling) => tiling.layout.size(sizes),
             AddressMap::Spread(places) => Some(places.size),
         }
@@ -130,6 +142,9 @@ impl AddressMap {
                     None => first.clone(),
                 };
                 whole.address(&dims.iter().map(along).collect::<Vec<_>>())
+            }
+            AddressMap::Reshaped(whole, to, from) => {
+                whole.address(&reshaped(index, from, to).expect("sizes that `MemoryView::reshaped` has looked at"))
             }
             AddressMap::Strided(offset, strides) => {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));

@@ -2,7 +2,7 @@
 
 use crate::proof::equations;
 use crate::proof::flatten::{Flat, Flatten, Known, contents};
-use crate::proof::layout::{AddressMap, row_major};
+use crate::proof::layout::{AddressMap, reshaped, row_major};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
@@ -235,6 +235,12 @@ impl Flatten<'_> {
             Some(slot) => {
                 let value = self.value_of(slot)?;
                 let value = self.kept_as(&view, value);
+                // Lanes that a constant leaves out behind the others are none.
+                let first = own.and_then(|mask| self.first_lanes(mask, lanes));
+                let (lanes, own) = first.map_or((lanes, own), |first| (first, None));
+                if lanes == 0 {
+                    return Ok(vec![]);
+                }
                 let mask = match (self.mask, own) {
                     (Some(a), Some(b)) => Some(self.make(Maker::And(a, b))),
                     (a, b) => a.or(b),
@@ -331,10 +337,13 @@ impl Flatten<'_> {
         let view = self.view_of(source)?;
         let sizes = self.sizes(result)?;
         if matches!(self.type_of(result), Type::Shaped { kind: Kind::MemRef, .. }) {
-            let (AddressMap::Strided(first, strides), Some(AddressMap::Strided(_, whole))) =
-                (&view.layout, row_major(&view.sizes))
+            let Some(AddressMap::Strided(_, whole)) = row_major(&view.sizes).filter(|_| row_major(&sizes).is_some())
             else {
-                return Err("a reshape of a tiled memref".to_owned());
+                return Err("a size beyond 64 bits".to_owned());
+            };
+            let AddressMap::Strided(first, strides) = &view.layout else {
+                let layout = AddressMap::Reshaped(Box::new(view.layout), view.sizes, sizes.clone());
+                return Ok(vec![Known::View(MemoryView { sizes, layout, ..view })]);
             };
             // What lies in row-major order does so in any shape; of others, the type says the strides.
             let layout = match (*strides == whole, row_major(&sizes)) {
@@ -348,19 +357,37 @@ impl Flatten<'_> {
         }
         let to = self.fresh(result, None, false)?;
         let from = view.sizes.clone();
-        let (Some(number), Some(AddressMap::Strided(_, strides))) = (row_major(&sizes), row_major(&from)) else {
+        if [&sizes, &from].iter().any(|sizes| row_major(sizes).is_none()) {
             return Err("a size beyond 64 bits".to_owned());
-        };
-        self.copy(&view, &to, &|index| {
-            let number = number.address(index);
-            from.iter()
-                .zip(&strides)
-                .map(|(n, stride)| {
-                    let above = Subscript::Quotient(Box::new(number.clone()), *stride);
-                    Subscript::Remainder(Box::new(above), *n)
-                })
-                .collect()
-        })?;
+        }
+        self.copy(&view, &to, &|index| reshaped(index, &sizes, &from).unwrap_or_default())?;
+        Ok(vec![Known::View(to)])
+    }
+
+    /// How many lanes a constant mask has; none where these are not the first ones.
+    fn first_lanes(&self, mask: ValueId, lanes: i64) -> Option<i64> {
+        let Maker::Constant(items, ..) = &self.program.values[mask].0 else { return None };
+        let first = items.iter().take_while(|item| **item != 0).count();
+        match items[..] {
+            [_] => Some(if first == 1 { lanes } else { 0 }),
+            _ => items[first..].iter().all(|item| *item == 0).then_some(first as i64),
+        }
+    }
+
+    pub(super) fn concat(&mut self, result: Slot, parts: &[Slot], dim: usize) -> Flat<Vec<Known>> {
+        let to = self.fresh(result, None, false)?;
+        let mut first = 0;
+        for part in parts {
+            let part = self.view_of(*part)?;
+            self.each(&part.sizes.clone(), &mut vec![], &mut |flatten, index| {
+                let value = flatten.load(&part, index);
+                let mut at = index.to_vec();
+                at[dim] = Subscript::Sum(vec![at[dim].clone(), Subscript::Constant(first)]);
+                flatten.store(&to, &at, value);
+                Ok(())
+            })?;
+            first += part.sizes.get(dim).ok_or("a dimension that is not there")?;
+        }
         Ok(vec![Known::View(to)])
     }
 

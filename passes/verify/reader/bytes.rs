@@ -7,6 +7,8 @@ pub enum OnBytes {
     View { source: u32, shift: u32, sizes: Vec<u32> },
     /// A memref of `i1` as one of `i8` (`builtin.unrealized_conversion_cast`).
     Bools(u32),
+    /// The bytes of a memref under another layout and shape, with as many bits in each element (`builtin.unrealized_conversion_cast`).
+    Recast(u32),
     /// The address of the first byte of a memref (`memref.extract_aligned_pointer_as_index`).
     Address(u32),
     /// A copy that starts (`memref.dma_start`): source, target and tag, each with its indices, and the number of elements.

@@ -105,7 +105,11 @@ pub fn entries(attribute: Attribute) -> Vec<String> {
 
 /// The integers of an attribute that lists them; none where it is missing.
 pub fn integers(op: Op, name: &str) -> Option<Vec<i64>> {
-    let attribute = attribute(op, name)?;
+    listed(attribute(op, name)?)
+}
+
+/// The integers that an attribute lists.
+pub fn listed(attribute: Attribute) -> Option<Vec<i64>> {
     let raw = attribute.to_raw();
     // SAFETY: the attribute is alive, and elements are read below their count, by the reader of the kind it is of.
     unsafe {

@@ -5,7 +5,7 @@
 //! | `model`, `bytes` | a program as data |
 //! | `mlir` | attributes and types of MLIR as data |
 //! | `lanes`, `prints` | operations that move lanes of vectors, and what prints write |
-//! | `operations` | what each operation means |
+//! | `operations`, `uses` | what each operation means, and which values it uses |
 //! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
 //! | `calc`, `flags`, `floats` | operations of `arith` and types of their elements, and which laws hold for them |
 
@@ -20,3 +20,4 @@ pub mod model;
 pub mod operations;
 pub mod places;
 pub mod prints;
+pub mod uses;

@@ -13,6 +13,7 @@
 
 use crate::reader::floats::Format;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Axes, from parent to child, each with its number of places.
 pub type Axes = Vec<(String, i64)>;
@@ -60,7 +61,7 @@ pub struct Global {
 pub struct Function {
     pub results: Vec<Type>,
     pub arguments: Vec<Type>,
-    pub slots: Vec<Type>,
+    pub slots: Rc<Vec<Type>>,
     /// What it does; none for a declaration. The arguments of the first block are those of the function.
     pub body: Option<Region>,
     /// Whether code outside of the module can call it.
@@ -121,9 +122,11 @@ pub struct Step {
     pub results: Vec<Slot>,
     /// What it does.
     pub action: Action,
+    /// The operations of a form before that it implements, by the numbers that a pass gave them.
+    pub origins: Vec<i64>,
 }
 
-// Locations do not matter.
+// Locations and origins do not matter.
 impl PartialEq for Step {
     fn eq(&self, other: &Step) -> bool {
         (&self.name, &self.results, &self.action) == (&other.name, &other.results, &other.action)

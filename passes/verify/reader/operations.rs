@@ -17,6 +17,10 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type as MlirType, TypeLike, Value, ValueLike};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The attribute with the numbers of the operations that an operation implements.
+const ORIGINS: &str = "layout.origins";
 
 /// Reads the functions and globals of a module.
 pub fn program(module: Op) -> Program {
@@ -79,7 +83,7 @@ fn function(op: Op, public: bool) -> Option<Function> {
     let own = op.attributes().map(|(name, value)| format!("{} = {value}", name.as_string_ref().as_str().unwrap_or("")));
     let attributes =
         [of_each(&of_arguments, arguments.len()), of_each(&of_results, results.len()), vec![of_llvm(own.collect())]];
-    let (slots, names) = (reader.types, reader.names);
+    let (slots, names) = (Rc::new(reader.types), reader.names);
     Some(Function { arguments, results, slots, body, public, padding, names, attributes })
 }
 
@@ -166,15 +170,22 @@ impl Reader {
         let name = mlir::name(op);
         let results: Vec<Slot> = op.results().map(|result| self.slot(result.into())).collect();
         let location = op.location().to_raw().ptr as usize;
+        let origins = op.attribute(ORIGINS).ok().and_then(mlir::listed).unwrap_or_default();
         if let Some(each) = lanes::of_each_result(&name, &self.types, &results, || self.slots_of(op)) {
-            let step = |(result, action)| Step { name: name.clone(), location, results: vec![result], action };
+            let step = |(result, action)| Step {
+                name: name.clone(),
+                location,
+                results: vec![result],
+                action,
+                origins: origins.clone(),
+            };
             return results.iter().copied().zip(each).map(step).collect();
         }
         let action = self.action(op, &name, &results).unwrap_or(Action::Unknown);
         if action == Action::Unknown {
             mlir::add_named(op, &mut self.names);
         }
-        vec![Step { name, location, results, action }]
+        vec![Step { name, location, results, action, origins }]
     }
 
     fn slots_of(&self, op: Op) -> Vec<Slot> {
@@ -312,7 +323,14 @@ impl Reader {
                 let (elements, tag) = operands.split_last()?;
                 Action::Bytes(OnBytes::Wait { tag: tag.to_vec(), elements: *elements })
             }
-            ("builtin", "unrealized_conversion_cast") if operands.len() == 1 => Action::Bytes(OnBytes::Bools(first?)),
+            ("builtin", "unrealized_conversion_cast") if operands.len() == 1 => {
+                let bits = |slot: Slot| match self.type_of(slot) {
+                    Type::Shaped { kind: Kind::MemRef, element, .. } => Some(element.bits),
+                    _ => None,
+                };
+                let is_recast = bits(first?).is_some() && bits(first?) == bits(*results.first()?);
+                Action::Bytes(if is_recast { OnBytes::Recast(first?) } else { OnBytes::Bools(first?) })
+            }
             ("layout", "await") => Action::Cast(first?),
             ("memref", "prefetch" | "assume_alignment") if results.is_empty() => Action::Nothing,
             ("affine", "prefetch") | ("linalg", "index") => Action::Nothing,

@@ -56,6 +56,7 @@ impl<'p> Run<'p> {
                 }
                 Ok(vec![Value::View(Rc::new(View { shown: SeenAs::Bools, ..(*view).clone() }))])
             }
+            OnBytes::Recast(_) => self.unknown("memory under another layout"),
             OnBytes::Address(source) => {
                 let view = self.view(self.get(frame, *source)?)?;
                 let start = if let SeenAs::Bytes { start, .. } = view.shown { start } else { 0 };

@@ -91,7 +91,7 @@ impl Writing {
     /// An operation with results of these types.
     pub fn operation(&mut self, name: &str, types: Vec<Type>, action: Action) -> Vec<Slot> {
         let results: Vec<Slot> = types.into_iter().map(|of| self.slot(of)).collect();
-        let step = Step { name: name.to_owned(), location: 0, results: results.clone(), action };
+        let step = Step { name: name.to_owned(), location: 0, results: results.clone(), action, origins: vec![] };
         self.steps.last_mut().expect("a region").push(step);
         results
     }
@@ -220,7 +220,7 @@ impl Writing {
         Function {
             results: result_types,
             arguments: argument_types,
-            slots: self.slots,
+            slots: self.slots.into(),
             body: Some(region(arguments, steps, results)),
             public: true,
             padding: vec![],
