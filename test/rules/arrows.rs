@@ -29,7 +29,6 @@ const CRATES: &[(&str, bool)] = &[
     ("passes", true),
     ("passes/ir", false),
     ("passes/verify", true),
-    ("passes/verify/core", false),
     ("tools/build/src", false),
     ("tools/console/src", false),
     ("tools/inspect/src", false),
