@@ -32,11 +32,13 @@ pub const READS: &str = "layout.reads";
 pub const FEEDS: &str = "layout.feeds";
 /// On a function, while bufferization runs: it frees its buffers itself.
 pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
+/// On an operation, while verification runs: the numbers of the operations of the program before that it implements.
+pub const ORIGINS: &str = "layout.origins";
 
 /// On an argument of a function: the value in the padding of its tiles, which the function must preserve.
 pub const PADDING: &str = "layout.padding";
 
-const NAMES: [&str; 5] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING];
+const NAMES: [&str; 6] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING, ORIGINS];
 
 /// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
 /// wrong.

@@ -716,6 +716,11 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
 
     With `report`, a line is added to a file for each function: `proved`, `executed`,
     or why it is neither.
+
+    With `witness`, the program before `layout-lower-memrefs` and the one after the
+    last pass are written to a file. The attribute `layout.origins` of an operation
+    of the second one has the numbers of the operations of the first one that it
+    implements. So kernels are compared one at a time.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"none\"", "The passes">,
@@ -727,7 +732,9 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     Option<"smt", "smt", "std::string", "\"none\"",
            "A file for what the proofs decide about addresses">,
     Option<"report", "report", "std::string", "\"none\"",
-           "A file to which a line is added for each function: how it is shown">
+           "A file to which a line is added for each function: how it is shown">,
+    Option<"witness", "witness", "std::string", "\"none\"",
+           "A file for the operations that each kernel implements">
   ];
 }
 

@@ -8,7 +8,7 @@ use crate::choose::indexing_analysis;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageResult};
 use crate::pass::upstream::{emit, erase_unreachable_blocks, may_have_cycles};
-use crate::pipelines::{PIPELINES, PipelineOptions};
+use crate::pipelines::{PIPELINES, PipelineOptions, expanded};
 use crate::registry::Pass;
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Op, Rewriter};
@@ -66,7 +66,8 @@ fn run_stage<'s>(
         }
         // SAFETY: this is the box of the first stage.
         let state = unsafe { &mut *kept.cast::<comparison::State>() };
-        let passes = comparison::run(rewriter.root(), options, number, state)?;
+        let passes: Vec<String> = verify::passes(options).into_iter().flat_map(expanded).collect();
+        let passes = comparison::run(rewriter.root(), (&passes, options), number, state)?;
         return Ok(passes.map_or(Next::Unchanged, |passes| Next::Run { passes, number: number + 1, changed: false }));
     }
     let wrong = |message| vec![Diagnostic::error(ir::location(rewriter.root()), message)];

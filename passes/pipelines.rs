@@ -90,6 +90,20 @@ impl FromStr for PipelineOptions {
     }
 }
 
+/// The passes of a pipeline of this project; any other pass as it is.
+pub(crate) fn expanded(pass: String) -> Vec<String> {
+    let (name, options) = pass.split_once('{').unwrap_or((&pass, "}"));
+    let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name.trim());
+    let options = options.strip_suffix('}').and_then(|options| options.parse::<PipelineOptions>().ok());
+    match pipeline.zip(options) {
+        Some((pipeline, options)) => {
+            let text = pipeline.text(PipelineOptions { verify: false, ..options });
+            verify::separated(&text).into_iter().flat_map(expanded).collect()
+        }
+        None => vec![pass],
+    }
+}
+
 impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
     pub fn text(&self, options: impl Into<PipelineOptions>) -> String {

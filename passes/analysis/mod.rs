@@ -3,5 +3,6 @@
 pub(crate) mod aliases;
 pub(crate) mod execution_counts;
 pub(crate) mod functions;
+pub(crate) mod origins;
 pub(crate) mod ownership;
 pub(crate) mod same_bytes;

@@ -1,6 +1,7 @@
 //! The stages of `layout-verify`.
 
-use super::verify::{flag, option, passes, steps};
+use super::verify::{flag, option, steps};
+use crate::analysis::origins;
 use crate::pass::diagnostic::{Diagnostic, Severity};
 use layout_ir::{self as ir, Op};
 use layout_verify::{Finding, Limits, Source};
@@ -9,12 +10,17 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+/// The pass that hands the numbers of operations on to the code that it replaces them by.
+const HANDS_ON: &str = "layout-lower-memrefs";
+
 /// The state of the pass between its stages.
 #[derive(Default)]
 pub(crate) struct State<'c> {
     source: Option<Source<'c>>,
     /// The report, with one line for each function.
     report: String,
+    /// The text of the program whose operations have numbers, for the witness.
+    numbered: Option<String>,
 }
 
 /// Stage `number` of the pass: records the program after the passes so far, and after the last one compares. Returns
@@ -24,11 +30,10 @@ pub(crate) struct State<'c> {
 /// A program that computes something else.
 pub(crate) fn run<'c>(
     module: Op<'c>,
-    options: &str,
+    (passes, options): (&[String], &str),
     number: usize,
     state: &mut State<'c>,
 ) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
-    let passes = passes(options);
     let allows = |option: &str| {
         passes.iter().any(|pass| {
             let mut values = pass.split([' ', '{', '}']).filter_map(|word| word.strip_prefix(option));
@@ -50,18 +55,28 @@ pub(crate) fn run<'c>(
     };
     let remarks = flag(options, "remarks", true);
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
+    let next = passes.get(number).cloned();
+    let hands_on = next.as_ref().is_some_and(|pass| pass.trim_start().starts_with(HANDS_ON));
+    if hands_on {
+        origins::number(module);
+    }
     match &mut state.source {
         // The program of one process computes a part of the former program: another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
-            state.report += &told(source, module, &passes, remarks)?;
+            state.report += &told(source, module, passes, remarks)?;
             state.source = Some(Source::new(module, limits()?));
         }
         Some(source) if number > 0 => source.note(module, number),
-        _ => *state = State { source: Some(Source::new(module, limits()?)), report: String::new() },
+        _ => *state = State { source: Some(Source::new(module, limits()?)), ..State::default() },
     }
-    let next = passes.get(number).cloned();
+    if let (Some(source), true) = (&mut state.source, hands_on) {
+        source.note_numbered(module);
+        state.numbered = option(options, "witness").map(|_| module.to_string());
+    }
     let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
-    state.report += &told(source, module, &passes, remarks)?;
+    let witness = state.numbered.take().map(|numbered| format!("{numbered}// -----\n{module}"));
+    origins::forget(module);
+    state.report += &told(source, module, passes, remarks)?;
     let write = |name: &str, text: &dyn Fn() -> String, adds: bool| {
         let Some(file) = option(options, name) else { return Ok(()) };
         let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
@@ -69,6 +84,7 @@ pub(crate) fn run<'c>(
         opened.and_then(|mut file| file.write_all(text().as_bytes())).map_err(|error| vec![wrong(error)])
     };
     write("smt", &|| source.obligations(), false)?;
+    write("witness", &|| witness.clone().unwrap_or_default(), false)?;
     // A file may have several modules.
     write("report", &|| state.report.clone(), true)?;
     Ok(None)

@@ -10,7 +10,12 @@ pub(crate) use std::string::String as State;
 ///
 /// # Errors
 /// Always.
-pub(crate) fn run<'c>(module: Op<'c>, _: &str, _: usize, _: &mut State) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(
+    module: Op<'c>,
+    _: (&[String], &str),
+    _: usize,
+    _: &mut State,
+) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
     let message = "layout-verify needs the feature `verify` of layout-passes, which this build leaves out";
     Err(vec![Diagnostic::error(ir::location(module), message)])
 }

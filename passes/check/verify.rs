@@ -34,10 +34,15 @@ pub(super) fn flag(options: &str, name: &str, otherwise: bool) -> bool {
     option(options, name).map_or(otherwise, |value| !matches!(value, "0" | "false"))
 }
 
-/// The passes, each as text: they are separated by commas outside of all brackets.
+/// The passes of the option, each as text.
 pub(crate) fn passes(options: &str) -> Vec<String> {
+    separated(option(options, "passes").unwrap_or_default())
+}
+
+/// The passes of a text, which are separated by commas outside of all brackets.
+pub(crate) fn separated(text: &str) -> Vec<String> {
     let (mut all, mut depth) = (vec![String::new()], 0);
-    for c in option(options, "passes").unwrap_or_default().chars() {
+    for c in text.chars() {
         match c {
             '(' | '{' | '[' | '<' => depth += 1,
             ')' | '}' | ']' | '>' => depth -= 1,
@@ -61,7 +66,7 @@ pub(crate) fn check(options: &str) -> Result<(), String> {
     for (name, value) in words(options) {
         let expected = match name {
             "passes" => "a list of passes, separated by commas",
-            "smt" | "report" => "the path of a file",
+            "smt" | "report" | "witness" => "the path of a file",
             "steps" => "a number",
             "remarks" => {
                 read::<bool>(name, value)?;

@@ -6,12 +6,14 @@
 //! |---|---|---|
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
+//! | `kernels` | proofs of one kernel at a time, where operations name those that they implement | `proof`, `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
 //! | `outside` | what stands in a module beside its functions, and which functions nobody else sees | `reader`, `run` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
 //! [`Source`] proves what it can, and runs the rest.
 
+mod kernels;
 mod outside;
 mod proof;
 mod reader;
@@ -31,6 +33,7 @@ use run::inputs::{self, Sizes};
 use run::interface::{self, Form};
 use run::terms::Terms;
 use run::{Stop, least, reason};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// What a check may do, and what the passes between were allowed to do.
@@ -78,6 +81,10 @@ pub struct Finding {
 }
 
 impl Finding {
+    fn new(is_error: bool, function: &str, message: String) -> Finding {
+        Finding { is_error, function: function.to_owned(), message, is_tried: false, place: None }
+    }
+
     /// The location of the operation, if there is one; `module` is the program, in whose context it lives.
     pub fn location<'c>(&self, module: OperationRef<'c, 'c>) -> Option<Location<'c>> {
         mlir::location(module, self.place?)
@@ -115,6 +122,8 @@ pub struct Source<'c> {
     /// Copies of what passes made of it, one after the other, each with the number that the caller gave it. Of most programs the
     /// last one alone is read, which takes four to seven times as long as a copy.
     forms: Vec<(usize, Operation<'c>)>,
+    /// A copy of the form whose operations have numbers, which those of later forms name.
+    numbered: Option<Operation<'c>>,
     /// What functions did that have run, by name, sizes and choice of inputs; none of those that cannot.
     outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
@@ -140,6 +149,33 @@ fn symbol_places(module: mlir::Op) -> BTreeMap<String, usize> {
 /// 20; the program may be for one of them alone.
 const OPEN: [i64; 4] = [5, 3, 8, 20];
 
+/// What passes made of a program.
+struct LaterForms<'f, 'c> {
+    noted: &'f [(usize, Operation<'c>)],
+    /// The number of the last form.
+    number: usize,
+    last: Program,
+    /// How many values the functions of the last form have.
+    values: usize,
+    /// The form whose operations have numbers.
+    numbered: Option<Program>,
+    /// The forms that differ from the one before, each with its number; read where they are asked for.
+    different: OnceCell<Vec<(usize, Program)>>,
+}
+
+impl<'c> LaterForms<'_, 'c> {
+    fn different(&self, source: &Source<'c>) -> &[(usize, Program)] {
+        self.different.get_or_init(|| source.different(self.noted))
+    }
+
+    /// The steps that a function may take of those that all may take, by its size.
+    fn share(&self, function: &Function) -> u64 {
+        let all = self.values as u128;
+        let budget = u128::from(STEPS) + u128::from(STEPS_OF_A_VALUE) * all;
+        (budget * function.slots.len() as u128 / all.max(1)) as u64
+    }
+}
+
 impl<'c> Source<'c> {
     /// Reads a program.
     pub fn new(module: OperationRef<'c, '_>, limits: Limits) -> Source<'c> {
@@ -152,6 +188,7 @@ impl<'c> Source<'c> {
             source: (*module).clone(),
             places: symbol_places(mlir::borrowed(&module)),
             forms: vec![],
+            numbered: None,
             outcomes,
             terms,
             limits,
@@ -179,138 +216,170 @@ impl<'c> Source<'c> {
         self.forms.push((number, (*module).clone()));
     }
 
+    /// Notes a form whose operations have numbers (`layout.origins`). The numbers of an operation of a later form are those of
+    /// the operations that it implements.
+    pub fn note_numbered(&mut self, module: OperationRef<'c, '_>) {
+        self.numbered = Some((*module).clone());
+    }
+
     /// Compares the last form of each function with the first one: by a proof for all data, and where there is none, by
     /// running both. What is shown of the last form is shown, whatever was between. Gives the errors, each with the number of
     /// the first form that has it; [`Source::open`] says what is not shown.
     pub fn check(&mut self) -> Vec<(usize, Finding)> {
-        let forms = std::mem::take(&mut self.forms);
-        let Some((number, last)) = forms.last() else { return vec![] };
+        let noted = std::mem::take(&mut self.forms);
+        let Some((number, last)) = noted.last() else { return vec![] };
         // Lowering gives memory the axes that there are then.
-        let axes = forms.iter().rev().map(|(_, form)| mlir::axes(mlir::borrowed(form))).find(|axes| !axes.is_empty());
+        let axes = noted.iter().rev().map(|(_, form)| mlir::axes(mlir::borrowed(form))).find(|axes| !axes.is_empty());
         self.program.axes = axes.unwrap_or_else(|| std::mem::take(&mut self.program.axes));
         if self.limits.interfaces {
-            self.take_interfaces(&forms);
+            self.take_interfaces(&noted);
         }
+        let text = last;
         let last = self.read(last);
         // What is read has not all that there is.
-        if last == self.program && self.source.to_string() == forms[forms.len() - 1].1.to_string() {
+        if last == self.program && self.source.to_string() == text.to_string() {
             return vec![];
         }
-        let is_shared = self.limits.steps.is_none();
-        if is_shared {
-            let values: usize = last.functions.values().map(|function| function.slots.len()).sum();
-            self.left = STEPS.saturating_add(STEPS_OF_A_VALUE.saturating_mul(values as u64));
-        }
-        let mut before = None;
+        self.left = self.limits.steps.unwrap_or(0);
+        let numbered = self.numbered.take().map(|form| self.read(&form));
+        let values = last.functions.values().map(|function| function.slots.len()).sum();
+        let forms = LaterForms { noted: &noted, number: *number, last, values, numbered, different: OnceCell::new() };
         let mut errors = vec![];
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
         for name in names {
-            let (source, form) = (&self.program.functions[&name], last.functions.get(&name));
-            if source.body.is_none() {
-                continue;
-            }
-            let takes_arenas = self.limits.arenas;
-            let form = form.filter(|after| after.body.is_some());
-            let form = form.map(|function| Form { program: &last, function, is_last: true, takes_arenas });
-            let wrong = match form {
-                Some(form) => interface::check(source, &form, self.limits.spaces).err(),
-                None if source.public => Some(outside::gone(&last, &name)),
-                None => None,
-            };
-            if let Some(stop) = wrong {
-                let (is_error, message) = match &stop {
-                    Stop::Fault(what, _) => (true, what.clone()),
-                    _ => (false, format!("not proved: {}", reason(&stop))),
-                };
-                let finding = Finding { is_error, function: name, message, is_tried: false, place: None };
-                self.note_open(&mut errors, *number, finding);
-                continue;
-            }
-            let Some(form) = form else { continue };
-            let after = form.function;
-            let allowed = self.limits.flags();
-            let noted = self.limits.obligations;
-            let allowed_looks = self.left / if is_shared { STEPS_OF_A_LOOK } else { 1 };
-            let mut looks = usize::try_from(allowed_looks).unwrap_or(usize::MAX);
-            let shown = proof::same((&self.program, source), (&last, after), (allowed, &mut looks), noted);
-            if is_shared {
-                self.left -= STEPS_OF_A_LOOK * (allowed_looks - looks as u64);
-            }
-            let why = match shown {
-                Ok(obligations) => {
-                    self.proved.insert(name.clone(), obligations);
-                    self.shown.insert(name, Evidence::Proved);
-                    continue;
-                }
-                Err(Why::Open(why)) => why,
-                // The program keeps the layouts that it had inside, while its interface has those of the last form.
-                Err(Why::Wrong(why)) if self.limits.interfaces => why,
-                Err(Why::Wrong(message)) => {
-                    let before = before.get_or_insert_with(|| self.different(&forms));
-                    let is_wrong = |(_, form): &&(usize, Program)| {
-                        form.functions.get(&name).is_some_and(|function| {
-                            let same =
-                                proof::same((&self.program, source), (form, function), (allowed, &mut looks), false);
-                            matches!(same, Err(Why::Wrong(_)))
-                        })
-                    };
-                    let number = before.iter().find(is_wrong).map_or(*number, |(number, _)| *number);
-                    let finding = Finding { is_error: true, function: name, message, is_tried: false, place: None };
-                    self.note_open(&mut errors, number, finding);
-                    continue;
-                }
-            };
-            let for_each = self.left / if is_shared { 2 } else { 1 };
-            let mut left = [for_each; 2];
-            let finding = self.run(&name, form, &why, &mut left);
-            if is_shared {
-                self.left = left.iter().sum();
-            }
-            let Some(finding) = finding else {
-                self.shown.insert(name, Evidence::Executed);
-                continue;
-            };
-            // Of a form that says nothing, one before it may. An error is there since the first form that has it.
-            let has_run = self.outcomes.iter().any(|(of, outcome)| of.0 == name && outcome.is_ok());
-            if finding.is_tried || !has_run {
-                self.note_open(&mut errors, *number, finding);
-                continue;
-            }
-            let before = before.get_or_insert_with(|| self.different(&forms));
-            // To know where an error is from may take longer.
-            let mut rest = left;
-            let first = before.iter().find_map(|(number, form)| {
-                let function = form.functions.get(&name).filter(|function| function.body.is_some())?;
-                if *form == last {
-                    return Some((*number, finding.clone()));
-                }
-                let form = Form { program: form, function, is_last: false, takes_arenas };
-                rest = if finding.is_error { [for_each; 2] } else { rest };
-                let found = self.run(&name, form, "", &mut rest)?;
-                found.is_error.then_some((*number, found))
-            });
-            let (number, finding) = first.unwrap_or((*number, finding));
-            self.note_open(&mut errors, number, finding);
+            let found = self.compare(&name, &forms);
+            found.into_iter().for_each(|(number, finding)| self.note_open(&mut errors, number, finding));
         }
-        let outside = outside::compared(&self.program, &last).into_iter().map(|different| Finding {
-            is_error: different.is_error,
-            function: different.name.to_owned(),
-            message: different.message,
-            is_tried: false,
-            place: None,
-        });
-        for finding in outside.collect::<Vec<_>>() {
-            self.note_open(&mut errors, *number, finding);
-        }
+        let outside = outside::compared(&self.program, &forms.last).into_iter();
+        let outside = outside.map(|other| Finding::new(other.is_error, other.name, other.message));
+        outside.collect::<Vec<_>>().into_iter().for_each(|finding| self.note_open(&mut errors, *number, finding));
+        self.without_unseen(&forms.last, errors)
+    }
+
+    /// The errors without those of private functions whose callers are all shown, which are noted as open.
+    fn without_unseen(&mut self, last: &Program, errors: Vec<(usize, Finding)>) -> Vec<(usize, Finding)> {
         let is_shown = |name: &str| self.shown.contains_key(name);
-        let is_unseen = |finding: &Finding| outside::is_unseen((&self.program, &last), &finding.function, is_shown);
-        let (unseen, errors) = errors.into_iter().partition(|(_, finding)| is_unseen(finding));
-        let unseen: Vec<(usize, Finding)> = unseen;
+        let is_unseen = |finding: &Finding| outside::is_unseen((&self.program, last), &finding.function, is_shown);
+        let (unseen, errors): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, finding)| is_unseen(finding));
         for (_, finding) in unseen {
             let message = format!("{}; the functions that call it are shown to be the same", finding.message);
             self.open.insert(finding.function.clone(), Finding { is_error: false, message, ..finding });
         }
         errors
+    }
+
+    /// Compares the forms of a function. Gives what is found against the last one, with the number of the first form that has
+    /// it; notes how it is shown otherwise.
+    fn compare(&mut self, name: &str, forms: &LaterForms) -> Option<(usize, Finding)> {
+        let source = &self.program.functions[name];
+        source.body.as_ref()?;
+        let form = forms.last.functions.get(name).filter(|function| function.body.is_some());
+        let takes_arenas = self.limits.arenas;
+        let form = form.map(|function| Form { program: &forms.last, function, is_last: true, takes_arenas });
+        let wrong = match form {
+            Some(form) => interface::check(source, &form, self.limits.spaces).err(),
+            None if source.public => Some(outside::gone(&forms.last, name)),
+            None => None,
+        };
+        if let Some(stop) = wrong {
+            let (is_error, message) = match &stop {
+                Stop::Fault(what, _) => (true, what.clone()),
+                _ => (false, format!("not proved: {}", reason(&stop))),
+            };
+            return Some((forms.number, Finding::new(is_error, name, message)));
+        }
+        let form = form?;
+        match self.prove(name, forms, form.function) {
+            Ok(obligations) => {
+                self.proved.insert(name.to_owned(), obligations);
+                self.shown.insert(name.to_owned(), Evidence::Proved);
+                None
+            }
+            // The program keeps the layouts that it had inside, while its interface has those of the last form.
+            Err(Why::Wrong(message)) if !self.limits.interfaces => {
+                Some((self.first_that_is_wrong(name, forms), Finding::new(true, name, message)))
+            }
+            Err(Why::Wrong(why) | Why::Open(why)) => self.execute(name, forms, form, &why),
+        }
+    }
+
+    /// A proof that the last form of a function is the same, within its share of the steps: one kernel at a time where operations
+    /// say which ones they implement, or else as a whole.
+    fn prove(&mut self, name: &str, forms: &LaterForms, function: &Function) -> Result<Obligations, Why> {
+        let is_shared = self.limits.steps.is_none();
+        if is_shared {
+            // What functions before have left is for those behind them.
+            self.left = self.left.saturating_add(forms.share(function));
+        }
+        let (allowed, noted) = (self.limits.flags(), self.limits.obligations);
+        let allowed_looks = self.left / if is_shared { STEPS_OF_A_LOOK } else { 1 };
+        let mut looks = usize::try_from(allowed_looks).unwrap_or(usize::MAX);
+        let (source, last) = ((&self.program, &self.program.functions[name]), (&forms.last, function));
+        let numbered = forms.numbered.as_ref().and_then(|form| Some((form, form.functions.get(name)?)));
+        let by_kernels = numbered.map(|numbered| {
+            let mut shown = proof::same(source, numbered, (allowed, &mut looks), noted)?;
+            shown.extend(kernels::same(numbered, last, (allowed, &mut looks), noted)?);
+            Ok(shown)
+        });
+        let shown = match by_kernels {
+            Some(Ok(shown)) => Ok(shown),
+            // What one kernel lacks says more than what the whole function does.
+            Some(Err(Why::Open(of_kernel))) => match proof::same(source, last, (allowed, &mut looks), noted) {
+                Err(Why::Open(_)) => Err(Why::Open(of_kernel)),
+                shown => shown,
+            },
+            Some(Err(Why::Wrong(_))) | None => proof::same(source, last, (allowed, &mut looks), noted),
+        };
+        if is_shared {
+            self.left -= STEPS_OF_A_LOOK * (allowed_looks - looks as u64);
+        }
+        shown
+    }
+
+    /// The number of the first form of a function that is not the same.
+    fn first_that_is_wrong(&self, name: &str, forms: &LaterForms) -> usize {
+        let source = (&self.program, &self.program.functions[name]);
+        let mut looks = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let is_wrong = |(_, form): &&(usize, Program)| {
+            form.functions.get(name).is_some_and(|function| {
+                let same = proof::same(source, (form, function), (self.limits.flags(), &mut looks), false);
+                matches!(same, Err(Why::Wrong(_)))
+            })
+        };
+        forms.different(self).iter().find(is_wrong).map_or(forms.number, |(number, _)| *number)
+    }
+
+    /// Runs both forms of a function of which there is no proof.
+    fn execute(&mut self, name: &str, forms: &LaterForms, form: Form, why: &str) -> Option<(usize, Finding)> {
+        let is_shared = self.limits.steps.is_none();
+        let for_each = self.left / if is_shared { 2 } else { 1 };
+        let mut left = [for_each; 2];
+        let finding = self.run(name, form, why, &mut left);
+        if is_shared {
+            self.left = left.iter().sum();
+        }
+        let Some(finding) = finding else {
+            self.shown.insert(name.to_owned(), Evidence::Executed);
+            return None;
+        };
+        // Of a form that says nothing, one before it may. An error is there since the first form that has it.
+        let has_run = self.outcomes.iter().any(|(of, outcome)| of.0 == name && outcome.is_ok());
+        if finding.is_tried || !has_run {
+            return Some((forms.number, finding));
+        }
+        // To know where an error is from may take longer.
+        let mut rest = left;
+        let first = forms.different(self).iter().find_map(|(number, form)| {
+            let function = form.functions.get(name).filter(|function| function.body.is_some())?;
+            if *form == forms.last {
+                return Some((*number, finding.clone()));
+            }
+            let form = Form { program: form, function, is_last: false, takes_arenas: self.limits.arenas };
+            rest = if finding.is_error { [for_each; 2] } else { rest };
+            let found = self.run(name, form, "", &mut rest)?;
+            found.is_error.then_some((*number, found))
+        });
+        Some(first.unwrap_or((forms.number, finding)))
     }
 
     /// Notes what is found of a function that is not shown to be the same.
@@ -375,7 +444,7 @@ impl<'c> Source<'c> {
     /// Runs both forms of a function of which there is no proof, each in as many steps as are left for it.
     fn run(&mut self, name: &str, form: Form, why: &str, left: &mut [u64; 2]) -> Option<Finding> {
         let finding = |is_error: bool, message: String, place: Option<usize>| {
-            Some(Finding { is_error, function: name.to_owned(), message, is_tried: false, place })
+            Some(Finding { place, ..Finding::new(is_error, name, message) })
         };
         let not_proved = |stop: &Stop| {
             let location = match stop {
@@ -437,8 +506,8 @@ impl<'c> Source<'c> {
 /// How many steps all functions may take where no number is said, and how many more for each value of the last form. Of the
 /// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 1 µs; lowering took 25 ms and 4 to 20 µs
 /// for each value.
-const STEPS: u64 = 1 << 17;
-const STEPS_OF_A_VALUE: u64 = 16;
+const STEPS: u64 = 1 << 20;
+const STEPS_OF_A_VALUE: u64 = 128;
 const STEPS_OF_A_LOOK: u64 = 10;
 
 fn place(location: usize) -> Option<usize> {

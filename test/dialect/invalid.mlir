@@ -467,7 +467,7 @@ module attributes {layout.machin = 1} {}
 
 // -----
 
-// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation or padding}}
+// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation, padding or origins}}
 func.func private @argument(index {layout.color = 1})
 
 // -----

@@ -174,7 +174,9 @@ fn one(
         (text != case.text).then_some((kind, text, module))
     })?;
     let before = Module::parse(context, &program.text)?;
-    let said = catch_unwind(AssertUnwindSafe(|| programs::verified(&before, &after, case.limits)));
+    let numbered = case.numbered.as_ref().and_then(|text| Module::parse(context, text));
+    let verified = || programs::verified(&before, numbered.as_ref(), &after, case.limits);
+    let said = catch_unwind(AssertUnwindSafe(verified));
     let Ok((errors, open)) = said else {
         return Some((kind, text, Fate::Panic, String::new()));
     };

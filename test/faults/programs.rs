@@ -8,8 +8,8 @@ use layout_verify::{Limits, Source};
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::{Context, pass::PassManager, utility};
-use std::fs;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// The lowering options. With `TENSORS` nothing is lowered: faults are in the source program.
 pub const OPTIONS: &[&str] = &[
@@ -46,6 +46,8 @@ pub struct Case {
     pub options: &'static str,
     pub tensors: bool,
     pub limits: Limits,
+    /// The form whose operations the kernels name that implement them.
+    pub numbered: Option<String>,
     pub text: String,
     pub interface: Interface,
     /// Whether options allow another rounding.
@@ -59,9 +61,16 @@ pub fn generic(module: &Module) -> String {
     module.as_operation().to_string_with_flags(flags).unwrap_or_default()
 }
 
-/// The messages for a module as a form of another one: errors, and unproved parts.
-pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>, Vec<String>) {
+/// The messages for a module as a form of another one: errors, and unproved parts. Where operations have origins, these are in
+/// a third one.
+pub fn verified(
+    before: &Module,
+    numbered: Option<&Module>,
+    after: &Module,
+    limits: Limits,
+) -> (Vec<String>, Vec<String>) {
     let mut source = Source::new(before.as_operation(), limits);
+    numbered.iter().for_each(|module| source.note_numbered(module.as_operation()));
     source.note(after.as_operation(), 1);
     let errors = source.check().into_iter().map(|(_, error)| error.message).collect();
     (errors, source.open().into_iter().map(|open| open.message).collect())
@@ -132,7 +141,7 @@ impl Program {
     pub fn case(&self, context: &Context, options: &'static str, seed: u64) -> Option<Case> {
         let tensors = options == TENSORS;
         let before = Module::parse(context, &self.text)?;
-        let lowered = lowered(context, &self.text, if tensors { OPTIONS[0] } else { options })?;
+        let [numbered, lowered] = witness(context, &self.text, if tensors { OPTIONS[0] } else { options })?;
         let lowered_text = generic(&lowered);
         let symbol = format!("sym_name = \"{}\"", self.name);
         let header = lowered_text.lines().find(|line| line.contains(&symbol) && line.contains("\"func.func\""))?;
@@ -153,7 +162,8 @@ impl Program {
             obligations: false,
         };
         let begin = Instant::now();
-        let (errors, open) = verified(&before, after, limits);
+        let numbered = Some(numbered).filter(|_| !tensors);
+        let (errors, open) = verified(&before, numbered.as_ref(), after, limits);
         if !(errors.is_empty() && open.is_empty()) || begin.elapsed() > LONGEST {
             return None;
         }
@@ -168,16 +178,21 @@ impl Program {
         )?;
         // A program that violates its memory cannot show a fault.
         let good = left.iter().flatten().all(|left| left.last() == Some(&1)) && left.iter().any(Option::is_some);
-        good.then_some(Case { options, tensors, limits, text, interface, rounds, left })
+        let numbered = numbered.as_ref().map(generic);
+        good.then_some(Case { options, tensors, limits, numbered, text, interface, rounds, left })
     }
 }
 
-/// A program after some passes.
-fn lowered<'c>(context: &'c Context, text: &str, passes: &str) -> Option<Module<'c>> {
+/// The witness of some passes: a program before its kernels are made, and after the passes.
+fn witness<'c>(context: &'c Context, text: &str, passes: &str) -> Option<[Module<'c>; 2]> {
     let mut module = Module::parse(context, text)?;
     let manager = PassManager::new(context);
-    let pipeline = format!("builtin.module({passes})");
+    let file = format!("{}/witness-{:?}.mlir", env!("CARGO_TARGET_TMPDIR"), thread::current().id());
+    let pipeline =
+        format!("builtin.module(layout-verify{{passes={{{passes}}} steps=1 remarks=false witness=\"{file}\"}})");
     utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &pipeline).expect("a pipeline");
     manager.run(&mut module).ok()?;
-    Some(module)
+    let witness = fs::read_to_string(&file).expect("the witness");
+    let (numbered, after) = witness.split_once("// -----\n")?;
+    Some([Module::parse(context, numbered)?, Module::parse(context, after)?])
 }

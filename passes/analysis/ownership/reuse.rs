@@ -3,8 +3,10 @@
 //! An allocation takes over a buffer of its block that was freed since the last allocation, if both have one type. So
 //! no buffer stays while other memory is allocated, and the peak does not grow.
 
+use crate::analysis::origins;
 use crate::analysis::ownership::order::BlockKey;
 use crate::analysis::ownership::{Decided, End};
+use layout_dialect::ORIGINS;
 use layout_ir::{self as ir, Rewriter, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::{HashMap, HashSet};
@@ -39,13 +41,18 @@ pub fn reuse<'c>(rewriter: &'c Rewriter, plan: &mut Decided<'c>, copying: &[usiz
         }
         let taken = allocated.get(&at).and_then(|number| {
             let of_type = free.get_mut(&order.block(at))?.get_mut(&plan.owned[*number].value.r#type())?;
-            let same = |free: &usize| ir::attributes(order.operations[plan.owned[*free].at]) == ir::attributes(*op);
+            let attributes =
+                |op| ir::attributes(op).into_iter().filter(|(name, _)| name != ORIGINS).collect::<Vec<_>>();
+            let same = |free: &usize| attributes(order.operations[plan.owned[*free].at]) == attributes(*op);
             of_type.pop_if(|free| same(free)).map(|free| (*number, free))
         });
         if let Some((number, from)) = taken {
             plan.ends[from] = End::Elsewhere;
             buffers[number] = buffers[from];
             ir::replace_all_uses(plan.owned[number].value, buffers[from]);
+            if let Some(allocation) = ir::defining_op(buffers[from]) {
+                origins::add(allocation, &origins::of(*op));
+            }
             rewriter.erase(*op);
         } else if allocates(ir::name(*op)) || copying.contains(&at) {
             for around in order.outwards(at) {

@@ -131,7 +131,7 @@ impl<'c> Lowering<'c> {
         if name == "memref.global" || self.touches(op) || is_lowered_alone(op) {
             // The operation may be erased afterwards.
             let location = ir::location(op);
-            if let Err(reason) = self.rewrite(op) {
+            if let Err(reason) = self.with_origins(op, |lowering| lowering.rewrite(op)) {
                 self.error(location, format!("'{name}' op cannot be lowered: {reason}"));
             }
         } else if self.options.vectorize != Target::None

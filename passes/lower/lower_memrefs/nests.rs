@@ -66,7 +66,10 @@ impl<'c> Lowering<'c> {
 
     /// Lowers a structured operation or a copy to scalar loops.
     pub(super) fn emit_scalar(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        if ir::name(op) == "memref.copy" { self.buffer_copy(b, op) } else { self.emit_structured_loops(b, op) }
+        self.with_origins(op, |lowering| match ir::name(op) {
+            "memref.copy" => lowering.buffer_copy(b, op),
+            _ => lowering.emit_structured_loops(b, op),
+        })
     }
 
     /// Lowers a structured operation to a loop nest with its body inside.
@@ -147,15 +150,15 @@ impl<'c> Lowering<'c> {
     /// Emits vector code for an operation with everything fused into it; returns false for scalar loops.
     pub(super) fn vectorize_with_fused(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
-        let made = self.kernel(b, op);
-        let parts = self.fused_into.remove(&key).unwrap_or_default();
+        let parts = self.fused_into.get(&key).cloned().unwrap_or_default();
+        let made: Result<(), String> = self.with_origins(op, |lowering| {
+            lowering.kernel(b, op)?;
+            parts.iter().chain([&op]).for_each(|part| lowering.replace(*part, &[]));
+            Ok(())
+        });
+        self.fused_into.remove(&key);
         match made {
-            Ok(()) => {
-                for part in parts.into_iter().chain([op]) {
-                    self.replace(part, &[]);
-                }
-                Ok(true)
-            }
+            Ok(()) => Ok(true),
             Err(reason) if parts.is_empty() => {
                 self.remarks.push(scalar_remark(b.location, &reason));
                 Ok(false)

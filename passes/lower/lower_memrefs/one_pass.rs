@@ -132,9 +132,11 @@ impl<'c> Lowering<'c> {
             let parts = |op: &Op<'c>| self.fused_into.get(&ir::op_key(*op)).into_iter().flatten().copied();
             let own: Vec<Op<'c>> = members.iter().flat_map(|op| parts(op).chain([*op])).collect();
             let keys: HashSet<usize> = own.iter().map(|op| ir::op_key(*op)).collect();
-            blocks.emit(b, &members, &|buffer| is_local(buffer, ops[last], &keys));
-            members.iter().for_each(|op| drop(self.fused_into.remove(&ir::op_key(*op))));
-            own.into_iter().for_each(|op| self.replace(op, &[]));
+            self.with_origins(ops[last], |lowering| {
+                blocks.emit(b, &members, &|buffer| is_local(buffer, ops[last], &keys));
+                members.iter().for_each(|op| drop(lowering.fused_into.remove(&ir::op_key(*op))));
+                own.into_iter().for_each(|op| lowering.replace(op, &[]));
+            });
             return last + 1;
         }
         0

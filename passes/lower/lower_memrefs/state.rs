@@ -2,6 +2,7 @@
 
 use super::padding_state::PaddingState;
 use super::types::{Types, lower_type, tiled_layout};
+use crate::analysis::origins;
 use crate::buffers::lowered::LoweredMemRef;
 use crate::buffers::operations::{SLICE_OR_RESHAPE, is};
 use crate::buffers::spread::Axes;
@@ -10,7 +11,7 @@ use crate::kernel::access::{Buffers, is_slice_of_pending};
 use crate::kernel::fusion::Fusion;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::LowerMemrefsOptions;
-use layout_ir::{self as ir, Op, Rewriter, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::{AffineMap, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -32,6 +33,8 @@ pub(super) struct Lowering<'c> {
     pub(super) no_fusion: HashSet<usize>,
     /// Erased operations, by their old address.
     pub(super) erased: HashSet<usize>,
+    /// The origins of the operations that the code at hand replaces; none where operations have no origins.
+    origins: Option<Vec<i64>>,
     /// Slices and reshapes of pending buffers, sources first.
     pub(super) views: Vec<Op<'c>>,
     /// Known contents of padding.
@@ -61,6 +64,7 @@ impl<'c> Lowering<'c> {
             waiting: Vec::new(),
             no_fusion: HashSet::new(),
             erased: HashSet::new(),
+            origins: operations.iter().any(|op| !origins::of(*op).is_empty()).then(Vec::new),
             views: Vec::new(),
             padding: PaddingState::new(operations, &options),
             errors: Vec::new(),
@@ -125,6 +129,21 @@ impl<'c> Lowering<'c> {
         made
     }
 
+    /// Emits code before an operation, and gives it the origins of the operations that it replaces.
+    pub(super) fn with_origins<R>(&mut self, op: Op<'c>, emit: impl FnOnce(&mut Self) -> R) -> R {
+        let place = self.origins.as_ref().and_then(|_| ir::next(op));
+        // Code is behind this operation, which is erased.
+        let place = place.and_then(|next| Some((ir::defining_op(Builder::before(op).index(0))?, next)));
+        let Some((first, next)) = place else { return emit(self) };
+        let outer = self.origins.replace(Vec::new());
+        let result = emit(self);
+        let end = if self.erased.contains(&ir::op_key(op)) { next } else { op };
+        let numbers = std::mem::replace(&mut self.origins, outer);
+        origins::hand_on(first, end, &numbers.unwrap_or_default());
+        self.rewriter.erase(first);
+        result
+    }
+
     pub(super) fn fusion(&self) -> Fusion<'_, 'c> {
         Fusion { buffers: &self.buffers, maps: &self.maps, fused_into: &self.fused_into }
     }
@@ -133,6 +152,9 @@ impl<'c> Lowering<'c> {
     pub(super) fn replace(&mut self, op: Op<'c>, by: &[Val<'c>]) {
         for (old, new) in ir::results(op).into_iter().zip(by) {
             ir::replace_all_uses(old, *new);
+        }
+        if let Some(origins) = &mut self.origins {
+            origins.extend(origins::of(op));
         }
         for gone in ir::all_operations(op) {
             self.erased.insert(ir::op_key(gone));
