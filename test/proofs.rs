@@ -4,8 +4,12 @@
 
 #[path = "proofs/callers.rs"]
 mod callers;
+#[path = "proofs/data_indices.rs"]
+mod data_indices;
 #[path = "proofs/executed.rs"]
 mod executed;
+#[path = "proofs/kernels.rs"]
+mod kernels;
 #[path = "proofs/lies.rs"]
 mod lies;
 #[path = "proofs/outside.rs"]

@@ -348,7 +348,7 @@ impl Proof<'_> {
     }
 
     /// A value as text, with all that it is made of.
-    fn term(&mut self, head: &Head) -> Shown<TermText> {
+    pub(super) fn term(&mut self, head: &Head) -> Shown<TermText> {
         self.look()?;
         if self.depth >= DEPTH {
             return unproved("operations on elements in a longer chain");

@@ -171,7 +171,8 @@ impl<'p> Proof<'p> {
             found => found,
         };
         let Err(Undecided::Split(var, at)) = found else { return found };
-        if self.space.root_of(var) >= known {
+        let root = self.space.root_of(var);
+        if root >= known && !self.space.is_data(root) {
             return unproved("an index whose cases are not those of an element");
         }
         let (low, high) = self.space.range_of(var);

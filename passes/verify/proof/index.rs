@@ -102,6 +102,34 @@ impl Proof<'_> {
         self.constant(&items[lane as usize..=lane as usize], of, index, &Linear::default())
     }
 
+    /// An index that is a narrower integer of the program's data: any number of that integer's, the same one for the same term.
+    /// A term that varies with loops is another number in each iteration, and is left out.
+    fn data_index(&mut self, head: &Head) -> Shown<Linear> {
+        let unknown = || unproved("an index that depends on data");
+        let Head::Elements(cast, _) = head else { return unknown() };
+        let mut words = cast.name.split_whitespace();
+        let (Some(name), Some(to), Some(from)) = (words.next(), words.next_back(), words.next_back()) else {
+            return unknown();
+        };
+        let bits =
+            from.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok()).filter(|bits| (1..=32).contains(bits));
+        let range = match (name, to, bits) {
+            ("arith.index_cast", "index", Some(bits)) => (-(1 << (bits - 1)), 1 << (bits - 1)),
+            ("arith.index_castui", "index", Some(bits)) => (0, 1 << bits),
+            _ => return unknown(),
+        };
+        let (text, indices) = self.term(head)?;
+        let mut places = Vec::new();
+        for index in &indices {
+            let Some(place) = self.space.normal(index)?.as_constant() else { return unknown() };
+            places.push(place);
+        }
+        if text.contains("before ") {
+            return unknown();
+        }
+        Ok(Linear::var(self.space.data(format!("{text} {places:?}"), range)))
+    }
+
     /// The value of an index, at a lane where it is a vector.
     pub(super) fn subscript(
         &mut self,
@@ -117,7 +145,7 @@ impl Proof<'_> {
                 Maker::Subscript(s) => self.subscript(side, s, lane, place)?,
                 _ => match self.head(Thunk::Value { side, value: *value, lane: lane.clone(), place: place.clone() })? {
                     Head::Index(e) => e,
-                    _ => return unproved("an index that depends on data"),
+                    head => self.data_index(&head)?,
                 },
             },
             Subscript::Sum(all) => {

@@ -134,6 +134,8 @@ pub struct Space {
     vars: Vec<VarInfo>,
     /// What variables were, in the order in which they became something else.
     before: Vec<(Var, VarInfo)>,
+    /// The variables that stand for indices which the program reads, each with its term.
+    data: Vec<(String, Var)>,
 }
 
 /// A state of a space, to come back to.
@@ -169,6 +171,22 @@ impl Space {
             self.vars[var] = info;
         }
         self.vars.truncate(mark.vars);
+        self.data.retain(|(_, var)| *var < mark.vars);
+    }
+
+    /// Whether a variable stands for an index that the program reads.
+    pub fn is_data(&self, var: Var) -> bool {
+        self.data.iter().any(|(_, data)| *data == var)
+    }
+
+    /// The variable for an index that is this term, the same each time, from `low` up to below `high`.
+    pub fn data(&mut self, term: String, (low, high): (i64, i64)) -> Var {
+        if let Some((_, var)) = self.data.iter().find(|(known, _)| *known == term) {
+            return *var;
+        }
+        let var = self.within(low, high);
+        self.data.push((term, var));
+        var
     }
 
     /// A variable that becomes something else.
