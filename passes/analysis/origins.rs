@@ -7,17 +7,17 @@ use layout_dialect::ORIGINS;
 use layout_ir::{self as ir, Builder, Op};
 use melior::ir::operation::OperationMutLike;
 
-/// Whether an operation has an origin of its own: it writes, allocates or has regions. Others are what these compute with, and
-/// an attribute would keep `cse` from joining them.
+/// Whether an operation has an origin of its own: it writes, allocates or calls, or one inside of it does. Others are what
+/// these compute with, and an attribute would keep `cse` from joining them.
 fn has_origins(op: Op) -> bool {
-    let allocates = |name: &str| matches!(name, "memref.alloc" | "memref.alloca" | "bufferization.clone");
-    let ends_block = |name: &str| name.ends_with(".yield") || matches!(name, "func.return" | "scf.condition");
-    let name = ir::name(op);
-    let is_function = matches!(name, "func.func" | "builtin.module" | "memref.global");
-    let has_effects = ir::results(op).is_empty() && !name.starts_with("cf.") && !name.ends_with(".prefetch");
-    !is_function
-        && !ends_block(name)
-        && (has_effects || !ir::blocks(op).is_empty() || allocates(name) || name == "func.call")
+    let has_effects = |op: Op| match ir::name(op) {
+        "memref.alloc" | "memref.alloca" | "bufferization.clone" | "func.call" => true,
+        "func.return" | "scf.condition" => false,
+        name if name.starts_with("cf.") || name.ends_with(".yield") || name.ends_with(".prefetch") => false,
+        name => ir::results(op).is_empty() && (ir::blocks(op).is_empty() || name.starts_with("linalg.")),
+    };
+    let is_symbol = matches!(ir::name(op), "func.func" | "builtin.module" | "memref.global");
+    !is_symbol && ir::all_operations(op).into_iter().any(has_effects)
 }
 
 /// The numbers of an operation; none where nothing is verified.
@@ -25,10 +25,12 @@ pub fn of(op: Op) -> Vec<i64> {
     ir::integers(op, ORIGINS)
 }
 
-/// Numbers the operations of a module that have effects.
+/// Numbers the operations with effects in the functions of a module; verification does not look into other symbols.
 #[cfg(feature = "verify")]
 pub fn number(module: Op) {
-    let numbered = ir::all_operations(module).into_iter().filter(|op| has_origins(*op));
+    forget(module);
+    let functions = ir::blocks(module).into_iter().flat_map(ir::operations).filter(|op| ir::name(*op) == "func.func");
+    let numbered = functions.flat_map(ir::all_operations).filter(|op| has_origins(*op));
     numbered.zip(0..).for_each(|(op, number)| set(op, &[number]));
 }
 

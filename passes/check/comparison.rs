@@ -10,6 +10,9 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+/// The option of a file to which answers are added, as it may have those of several modules.
+const REPORT: &str = "report";
+
 /// The pass that hands the numbers of operations on to the code that it replaces them by.
 const HANDS_ON: &str = "layout-lower-memrefs";
 
@@ -76,18 +79,22 @@ pub(crate) fn run<'c>(
     let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
     let witness = state.numbered.take().map(|numbered| format!("{numbered}// -----\n{module}"));
     origins::forget(module);
-    state.report += &told(source, module, passes, remarks)?;
-    let write = |name: &str, text: &dyn Fn() -> String, adds: bool| {
+    let write = |name: &str, text: &dyn Fn() -> String| {
         let Some(file) = option(options, name) else { return Ok(()) };
         let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
-        let opened = OpenOptions::new().create(true).write(true).append(adds).truncate(!adds).open(file);
-        opened.and_then(|mut file| file.write_all(text().as_bytes())).map_err(|error| vec![wrong(error)])
+        write_file(file, &text(), name == REPORT).map_err(|error| vec![wrong(error)])
     };
-    write("smt", &|| source.obligations(), false)?;
-    write("witness", &|| witness.clone().unwrap_or_default(), false)?;
-    // A file may have several modules.
-    write("report", &|| state.report.clone(), true)?;
+    write("witness", &|| witness.clone().unwrap_or_default())?;
+    state.report += &told(source, module, passes, remarks)?;
+    write("smt", &|| source.obligations())?;
+    write(REPORT, &|| state.report.clone())?;
     Ok(None)
+}
+
+/// Writes a file, or adds to it.
+fn write_file(file: &str, text: &str, adds: bool) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().create(true).write(true).append(adds).truncate(!adds).open(file)?;
+    file.write_all(text.as_bytes())
 }
 
 /// Whether a pass made the program of a process, or its messages: its result is not compared with the former program.

@@ -24,8 +24,8 @@
 use crate::proof::formula::Obligations;
 use crate::proof::{self, Why};
 use crate::reader::bytes::OnBytes;
-use crate::reader::model::{Access, Action, Block, End, Function, Kind, Program, Region, Slot, Step, Type};
-use crate::reader::uses::{uses, viewed};
+use crate::reader::model::{Access, Action, Block, End, Expr, Function, Kind, Program, Region, Slot, Step, Type};
+use crate::reader::uses::{any, region_uses, regions, uses, viewed};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -105,13 +105,17 @@ impl<'f> Side<'f> {
             bases: block.arguments.iter().map(|slot| (*slot, *slot)).collect(),
             written: FxHashSet::default(),
         };
+        let is_tensor = |of: &Type| matches!(of, Type::Shaped { kind: Kind::Tensor, .. });
+        if function.slots.iter().any(is_tensor) {
+            return open("tensors");
+        }
         for (number, step) in block.steps.iter().enumerate() {
             side.roles.push(role(step)?);
             side.uses.push(uses(step));
             for slot in &step.results {
                 side.makers.insert(*slot, number);
                 let source = viewed(&step.action).filter(|source| side.is_memory(*source));
-                let is_new = side.roles[number] != Role::Pure || matches!(step.action, Action::Global(_));
+                let is_new = side.roles[number] == Role::Allocation || matches!(step.action, Action::Global(_));
                 if side.is_memory(*slot) && source.is_none() && !is_new {
                     return open(format!("the memory that {} gives", step.name));
                 }
@@ -126,7 +130,7 @@ impl<'f> Side<'f> {
     }
 
     fn is_memory(&self, slot: Slot) -> bool {
-        matches!(self.function.slots[slot as usize], Type::Shaped { kind: Kind::MemRef | Kind::Tensor, .. })
+        matches!(self.function.slots[slot as usize], Type::Shaped { kind: Kind::MemRef, .. })
     }
 
     /// The buffers that a step reaches.
@@ -138,10 +142,14 @@ impl<'f> Side<'f> {
     /// The buffers that a step may write.
     fn writes(&self, number: usize) -> Vec<Slot> {
         let base = |slot: &Slot| self.bases.get(slot).copied();
+        if self.roles[number] == Role::Read {
+            return vec![];
+        }
         match &self.block.steps[number].action {
-            Action::Nest(nest) => nest.outputs.iter().filter_map(base).collect(),
+            Action::Nest(nest) if !region_uses(&nest.body).iter().any(|slot| self.is_memory(*slot)) => {
+                nest.outputs.iter().filter_map(base).collect()
+            }
             Action::Copy { to, .. } => base(to).into_iter().collect(),
-            Action::Access(Access { store: None, .. }) => vec![],
             _ => self.reached(number).collect(),
         }
     }
@@ -174,11 +182,20 @@ struct Segment {
 
 fn role(step: &Step) -> Found<Role> {
     let traps = |name: &str| ["div", "rem"].iter().any(|part| name.contains(part)) && !name.ends_with('f');
+    let mut inner = regions(&step.action).iter().flat_map(|region| &region.blocks).flat_map(|block| &block.steps);
     Ok(match &step.action {
         Action::Free(_) => Role::Free,
         Action::Empty(_) if step.name.starts_with("memref.") => Role::Allocation,
         _ if !step.origins.is_empty() => Role::Anchor,
         Action::Compute { operator, .. } if traps(&operator.name) => return open("a division outside of loops"),
+        Action::Index(bound) if bound.exprs.iter().any(divides_by_operand) => {
+            return open("a division outside of loops");
+        }
+        Action::Loop { .. } | Action::If { .. } | Action::Switch { .. } | Action::Run(_)
+            if inner.all(|step| matches!(role(step), Ok(Role::Pure | Role::Read))) =>
+        {
+            Role::Read
+        }
         Action::Index(_)
         | Action::Constant(_)
         | Action::Compute { .. }
@@ -226,6 +243,10 @@ impl<'s, 'f> Comparison<'s, 'f> {
         comparison.find_buffers();
         for side in 0..2 {
             comparison.pull(side)?;
+        }
+        let is_dead = |number: usize| after.roles[number] == Role::Read && comparison.owners[1][number].is_empty();
+        if (0..after.roles.len()).any(is_dead) {
+            return open("a load that nothing uses");
         }
         comparison.find_spans()?;
         comparison.check_frees()?;
@@ -347,11 +368,21 @@ impl<'s, 'f> Comparison<'s, 'f> {
     fn check_frees(&self) -> Found<()> {
         for side in self.sides {
             let mut freed = FxHashSet::default();
+            // Buffers that may end inside of a step.
+            let mut inside = FxHashSet::default();
             for (number, step) in side.block.steps.iter().enumerate() {
                 if side.reached(number).any(|base| freed.contains(&base)) {
                     return open("a buffer that is used behind its end");
                 }
-                let Action::Free(slot) = step.action else { continue };
+                let Action::Free(slot) = step.action else {
+                    if any(step, &|step| matches!(step.action, Action::Free(_) | Action::Call { .. })) {
+                        inside.extend(side.reached(number));
+                    }
+                    continue;
+                };
+                if inside.contains(&slot) {
+                    return open("a buffer that may end twice");
+                }
                 let maker = side.makers.get(&slot).map(|maker| &side.block.steps[*maker]);
                 if maker.is_none_or(|maker| maker.name != "memref.alloc") {
                     return open("memory that is freed and was not allocated here");
@@ -470,6 +501,17 @@ impl<'s, 'f> Comparison<'s, 'f> {
             public: false,
             names: Default::default(),
             attributes: Default::default(),
+        }
+    }
+}
+
+/// Whether an expression divides by what is no number of the text.
+fn divides_by_operand(expr: &Expr) -> bool {
+    match expr {
+        Expr::Operand(_) | Expr::Constant(_) => false,
+        Expr::Add(sides) | Expr::Mul(sides) => divides_by_operand(&sides.0) || divides_by_operand(&sides.1),
+        Expr::Mod(sides) | Expr::FloorDiv(sides) | Expr::CeilDiv(sides) => {
+            !matches!(sides.1, Expr::Constant(1..)) || divides_by_operand(&sides.0)
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Forms whose operations name those that they implement: right ones, wrong ones, and numbers that are wrong.
 
 use super::{COUNT, NONE, context};
+use layout_test::Checkout;
 use layout_verify::{Evidence, Limits, Source};
 use melior::ir::Module;
+use std::path::PathBuf;
+use std::{env, fs};
 
 /// How `@f` of the second text is shown, and what is said of it; operations of the first text have numbers.
 fn found(before: &str, after: &str) -> (Option<Evidence>, Vec<String>) {
@@ -228,4 +231,25 @@ fn one_buffer_stands_for_two() {
         FREE.to_owned(),
     ];
     assert_eq!(found(&before, &function(&(both + &kernels.concat()))).0, None);
+}
+
+/// No wrong program of `Inputs/kernels` is proved: buffers that other operations show, stores in bodies, buffers that end twice,
+/// and operations whose result nothing uses. `LAYOUT_PAIRS` names another folder, of which all that is found is printed.
+#[test]
+fn wrong_kernels_of_files_are_not_proved() {
+    let other = env::var_os("LAYOUT_PAIRS").map(PathBuf::from);
+    let folder = other.clone().unwrap_or_else(|| Checkout::new().root.join("test/proofs/Inputs/kernels"));
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("a folder of pairs").flatten() {
+        let text = fs::read_to_string(entry.path()).expect("a file of a pair");
+        let Some((before, after)) = text.split_once("// -----\n") else { continue };
+        let (evidence, messages) = found(before, after);
+        if other.is_some() {
+            println!("{}\t{evidence:?}\t{messages:?}", entry.file_name().display());
+            continue;
+        }
+        assert!(evidence.is_none() && !messages.is_empty(), "{}: {evidence:?}", entry.path().display());
+        count += 1;
+    }
+    assert!(other.is_some() || count > 10, "{count} files");
 }

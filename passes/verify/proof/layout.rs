@@ -144,7 +144,7 @@ impl AddressMap {
                 whole.address(&dims.iter().map(along).collect::<Vec<_>>())
             }
             AddressMap::Reshaped(whole, to, from) => {
-                whole.address(&reshaped(index, from, to).expect("sizes that `MemoryView::reshaped` has looked at"))
+                whole.address(&reshaped(index, from, to).expect("sizes that the reshape has looked at"))
             }
             AddressMap::Strided(offset, strides) => {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));

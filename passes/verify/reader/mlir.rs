@@ -372,6 +372,19 @@ pub fn add_named(op: Op, names: &mut BTreeSet<String>) {
     inside.for_each(|op| add_named(op, names));
 }
 
+/// The text of an operation without an attribute, on it and on those inside of it.
+pub fn text_without(op: Op, name: &str) -> String {
+    let copy = (*op).clone();
+    let mut left = vec![borrowed(&copy)];
+    while let Some(op) = left.pop() {
+        let name = sys::MlirStringRef { data: name.as_ptr().cast(), length: name.len() };
+        // SAFETY: the operation is alive, nobody else has the copy, and the name outlives the call.
+        unsafe { sys::mlirOperationRemoveAttributeByName(op.to_raw(), name) };
+        left.extend((0..op.region_count()).flat_map(|k| blocks(op, k)).flat_map(operations));
+    }
+    copy.to_string()
+}
+
 /// The blocks of a region of an operation.
 pub fn blocks<'c>(op: Op<'c>, region: usize) -> Vec<BlockRef<'c, 'c>> {
     use melior::ir::{RegionLike, block::BlockLike};

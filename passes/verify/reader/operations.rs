@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The attribute with the numbers of the operations that an operation implements.
-const ORIGINS: &str = "layout.origins";
+pub const ORIGINS: &str = "layout.origins";
 
 /// Reads the functions and globals of a module.
 pub fn program(module: Op) -> Program {

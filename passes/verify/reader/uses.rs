@@ -13,6 +13,19 @@ pub fn uses(step: &Step) -> Vec<Slot> {
     uses.used
 }
 
+/// The slots that the operations of a region use.
+pub fn region_uses(region: &Region) -> Vec<Slot> {
+    let mut uses = Uses::default();
+    uses.region(region);
+    uses.used
+}
+
+/// Whether a step, or one inside of it, is such a one.
+pub fn any(step: &Step, is: &impl Fn(&Step) -> bool) -> bool {
+    let steps = |region: &Region| region.blocks.iter().flat_map(|block| &block.steps).any(|step| any(step, is));
+    is(step) || regions(&step.action).iter().any(steps)
+}
+
 /// The regions of an operation.
 pub fn regions(action: &Action) -> &[Region] {
     match action {
