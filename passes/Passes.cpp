@@ -121,11 +121,15 @@ template <typename Generated> struct Shell : Generated {
     if (passes.empty())
       return;
     OpPassManager manager(*this->getOpName());
-    if (succeeded(parsePassPipeline(passes, manager)))
+    arePassesRead = succeeded(parsePassPipeline(passes, manager));
+    if (arePassesRead)
       manager.getDependentDialects(registry);
   }
 
   void runOnOperation() override {
+    // Without their dialects the first of them may not run either.
+    if (!arePassesRead)
+      return this->signalPassFailure();
     Operation *op = this->getOperation();
     bool changed = false;
     Kept kept;
@@ -151,6 +155,9 @@ template <typename Generated> struct Shell : Generated {
   }
 
 private:
+  /// Whether the passes that it runs, if any, could be read.
+  mutable bool arePassesRead = true;
+
   /// Writes the options; nothing for a pass that has none.
   virtual void writeOptions(llvm::raw_ostream &text) const {}
 };

@@ -64,6 +64,12 @@
 // EMPTY: error: machine must be one of {{.*}}, found ``
 // EMPTY: error: cache-bytes must be a number from 0 to {{.*}}, found ``
 // EMPTY: error: report must be true or false, found ``
+// A pass that cannot be read is an error before any pass runs.
+// RUN: for passes in layout-to-memref,nosuch layout-to-memref,cse{x=1} layout-to-memref,layout-lower-memrefs{vectorize=zzz}; do \
+// RUN:   not layout-opt %s "--layout-verify=passes={$passes}" 2>&1 || exit 1; done | FileCheck %s --check-prefix=LATER
+// LATER: nosuch
+// LATER: x
+// LATER: zzz
 // RUN: layout-opt %s --layout-verify=passes=cse --dump-pass-pipeline 2>&1 | sed -n 's/^ *\(layout-verify.*\)$/\1/p' > %t
 // RUN: layout-opt %s --pass-pipeline="builtin.module($(head -n 1 %t))" --dump-pass-pipeline 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=READ
