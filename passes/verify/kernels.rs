@@ -15,8 +15,8 @@
 //!
 //! - each operation with effects is in one segment, on both sides;
 //! - operations that change places in the order of the segments reach no buffer that one of them writes;
-//! - a buffer without a counterpart is reached in one segment alone;
-//! - nothing reaches a buffer behind the `memref.dealloc` of it.
+//! - a buffer without a counterpart is reached in one segment alone, or never written;
+//! - nothing reaches a buffer behind the `memref.dealloc` of it, and none ends twice.
 //!
 //! Numbers are only a claim: wrong ones make segments that differ. A segment is shown by [`proof::same`], as two functions of
 //! the buffers and scalars that it uses, so the work is linear in the number of kernels.
@@ -180,6 +180,7 @@ struct Segment {
     anchors: Vec<usize>,
 }
 
+/// What a step is; an error of a step that may be none of these.
 fn role(step: &Step) -> Found<Role> {
     let traps = |name: &str| ["div", "rem"].iter().any(|part| name.contains(part)) && !name.ends_with('f');
     let mut inner = regions(&step.action).iter().flat_map(|region| &region.blocks).flat_map(|block| &block.steps);
@@ -223,6 +224,8 @@ struct Comparison<'s, 'f> {
     segments: &'s [Segment],
     /// The segments of each step; the end is behind the last.
     owners: [Vec<Vec<usize>>; 2],
+    /// The steps of each segment, in their order.
+    members: [Vec<Vec<usize>>; 2],
     /// The later counterparts of former buffers and of arguments.
     kept: FxHashMap<Slot, Slot>,
     /// Which former ones a later one stands for, each from the first segment that reaches it to the last one.
@@ -236,6 +239,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
             sides: [before, after],
             segments,
             owners: [before, after].map(|side| vec![vec![]; side.block.steps.len()]),
+            members: [0, 1].map(|_| vec![vec![]; segments.len() + 1]),
             kept: arguments.clone().collect(),
             former: arguments.map(|(former, later)| (later, vec![(former, [0, segments.len()])])).collect(),
         };
@@ -243,6 +247,9 @@ impl<'s, 'f> Comparison<'s, 'f> {
         comparison.find_buffers();
         for side in 0..2 {
             comparison.pull(side)?;
+            for (step, owners) in comparison.owners[side].iter().enumerate() {
+                owners.iter().for_each(|owner| comparison.members[side][*owner].push(step));
+            }
         }
         let is_dead = |number: usize| after.roles[number] == Role::Read && comparison.owners[1][number].is_empty();
         if (0..after.roles.len()).any(is_dead) {
@@ -451,8 +458,8 @@ impl<'s, 'f> Comparison<'s, 'f> {
     fn steps(&self, number: usize, segment: usize) -> Vec<usize> {
         let side = self.sides[number];
         let is_shared = |step: usize| side.block.steps[step].results.iter().any(|slot| self.is_shared(number, *slot));
-        let steps = self.owners[number].iter().enumerate().filter(|(_, owners)| owners.contains(&segment));
-        let mut wanted: Vec<usize> = steps.map(|(step, _)| step).filter(|step| !is_shared(*step)).collect();
+        let members = self.members[number][segment].iter().copied();
+        let mut wanted: Vec<usize> = members.filter(|step| !is_shared(*step)).collect();
         if let (End::Yield { values, .. }, true) = (&side.block.end, segment == self.segments.len()) {
             wanted.extend(
                 values.iter().filter(|slot| !self.is_shared(number, **slot)).filter_map(|s| side.makers.get(s)),
