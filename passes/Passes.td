@@ -726,7 +726,7 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     Option<"passes", "passes", "std::string", "\"none\"", "The passes">,
     Option<"steps", "steps", "uint64_t", "0",
            "A function that takes more steps, elements counted one by one, is not "
-           "checked; 0 is as many for all functions as cost no more than lowering">,
+           "checked; 0 is as many for all functions as cost about half of lowering">,
     Option<"remarks", "remarks", "bool", "true",
            "Say what is not shown">,
     Option<"smt", "smt", "std::string", "\"none\"",

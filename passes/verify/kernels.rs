@@ -35,7 +35,7 @@ fn open<T>(why: impl Into<String>) -> Found<T> {
     Err(Why::Open(why.into()))
 }
 
-/// That two functions do the same, segment by segment; `made` is a form after `meant`.
+/// Proves that two functions do the same, segment by segment; `made` is a form after `meant`.
 ///
 /// # Errors
 /// Why that is not shown.
@@ -62,7 +62,7 @@ pub fn same(
     Ok(all)
 }
 
-/// What a step is here.
+/// The part that a step has in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// It computes a value, a view or a size: each segment that uses it has a copy.
@@ -180,7 +180,7 @@ struct Segment {
     anchors: Vec<usize>,
 }
 
-/// What a step is; an error of a step that may be none of these.
+/// The role of a step; an error for a step that has none.
 fn role(step: &Step) -> Found<Role> {
     let traps = |name: &str| ["div", "rem"].iter().any(|part| name.contains(part)) && !name.ends_with('f');
     let mut inner = regions(&step.action).iter().flat_map(|region| &region.blocks).flat_map(|block| &block.steps);
@@ -218,7 +218,7 @@ fn role(step: &Step) -> Found<Role> {
     })
 }
 
-/// Which step has which number, by the segments that the later form has.
+/// The steps of both forms by the segments of the later one.
 struct Comparison<'s, 'f> {
     sides: [&'s Side<'f>; 2],
     segments: &'s [Segment],
@@ -228,7 +228,7 @@ struct Comparison<'s, 'f> {
     members: [Vec<Vec<usize>>; 2],
     /// The later counterparts of former buffers and of arguments.
     kept: FxHashMap<Slot, Slot>,
-    /// Which former ones a later one stands for, each from the first segment that reaches it to the last one.
+    /// The former buffers of each later one, each with the first and the last segment that reach it.
     former: FxHashMap<Slot, Vec<(Slot, [usize; 2])>>,
 }
 
@@ -371,7 +371,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
         Ok(())
     }
 
-    /// That what is freed was allocated here, once, and that nothing reaches it afterwards.
+    /// Checks that a freed buffer was allocated here, is freed once, and is not reached afterwards.
     fn check_frees(&self) -> Found<()> {
         for side in self.sides {
             let mut freed = FxHashSet::default();
@@ -404,7 +404,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
         Ok(())
     }
 
-    /// That the order of the segments is one of the steps of both forms: a step comes behind those of later segments only where
+    /// Checks that both forms may run in the order of the segments: a step comes behind those of later segments only where
     /// neither writes what the other one reaches.
     fn keep_order(&self) -> Found<()> {
         for (side, owners) in self.sides.into_iter().zip(&self.owners) {
@@ -448,7 +448,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
         })))
     }
 
-    /// What a segment is in a message.
+    /// The name of a segment in a message.
     fn name(&self, segment: usize) -> String {
         let named = |segment: &Segment| self.sides[1].block.steps[segment.anchors[0]].name.clone();
         self.segments.get(segment).map_or("the results".to_owned(), named)

@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How many steps a function may take, elements of vectors and of copies counted one by one. Where this is not said, all
-    /// functions together take as many as cost no more than lowering does.
+    /// functions together take as many as cost about half of lowering.
     pub steps: Option<u64>,
     /// Whether sums of floating-point numbers may be reassociated.
     pub reassociate: bool,
@@ -149,7 +149,7 @@ fn symbol_places(module: mlir::Op) -> BTreeMap<String, usize> {
 /// 20; the program may be for one of them alone.
 const OPEN: [i64; 4] = [5, 3, 8, 20];
 
-/// What passes made of a program.
+/// The forms that passes made of a program.
 struct LaterForms<'f, 'c> {
     noted: &'f [(usize, Operation<'c>)],
     /// The number of the last form.
@@ -507,7 +507,8 @@ impl<'c> Source<'c> {
 
 /// How many steps all functions may take where no number is said, and how many more for each value of the last form. Of the
 /// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 1 µs; lowering took 25 ms and 4 to 20 µs
-/// for each value.
+/// for each value. With 256-bit vectors, the looks of entry functions by kernels were 2,247 for a convolution, 41,833 for a layer
+/// norm, 66,569 for a training step and 83,540 for a softmax: 2^20 steps are 104,857 looks.
 const STEPS: u64 = 1 << 20;
 const STEPS_OF_A_VALUE: u64 = 128;
 const STEPS_OF_A_LOOK: u64 = 10;

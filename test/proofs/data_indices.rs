@@ -52,7 +52,7 @@ fn one_index_of_the_program() {
     );
 }
 
-/// What is stored where each iteration's data say keeps its order.
+/// Stores to the places that each iteration's data say keep their order.
 #[test]
 fn another_index_in_each_iteration() {
     let stored = |first: i64, step: i64| {

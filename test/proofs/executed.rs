@@ -7,12 +7,12 @@ use melior::ir::Module;
 use std::fs;
 use std::path::PathBuf;
 
-/// What is said against `@f` of the second text.
+/// The message against `@f` of the second text.
 fn shown(before: &str, after: &str, flags: [bool; 2]) -> Result<(), String> {
     found("f", before, after, flags).map_err(|finding| finding.message)
 }
 
-/// What is said against a function of the second text.
+/// The finding against a function of the second text.
 fn found(name: &str, before: &str, after: &str, [reassociate, contract]: [bool; 2]) -> Result<(), Finding> {
     let context = context();
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));

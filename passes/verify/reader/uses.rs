@@ -1,4 +1,4 @@
-//! Which slots an operation uses.
+//! The slots that an operation uses.
 
 use crate::reader::bytes::OnBytes;
 use crate::reader::model::{Action, Bound, Condition, End, PrintPiece, Region, Size, Slot, Step};
