@@ -32,15 +32,15 @@ all: test
 setup:
 	@tools/setup.sh
 
-# All that tests lower is verified. Of the long tests, `make test` runs a quarter by the number of the day, so that four
-# days run all, and `make test-long` everything: see CONTRIBUTING.md.
-SAMPLE := $(shell echo $$(($$(date +%s) / 86400)))/4
+# All that tests lower is verified. Of the long tests, `make test` runs one in twelve by the number of the day, so that
+# twelve days run all, and `make test-long` everything: see test/long.md.
+SAMPLE := $(shell echo $$(($$(date +%s) / 86400)))/12
 test test-long: export LAYOUT_VERIFY = 1
 test: export LAYOUT_SAMPLE = $(SAMPLE)
 test-long: test-all
 test: test-all
 test-all: setup
-	@echo "LAYOUT_SAMPLE=$${LAYOUT_SAMPLE:-0/1}"
+	@echo "long tests: LAYOUT_SAMPLE=$${LAYOUT_SAMPLE:-0/1}, a seed and a share; all of them: make test-long"
 	@$(MAKE) --no-print-directory environments & $(MAKE) --no-print-directory lint && wait
 	jax=$$(tools/test-jax.sh --if-reachable) && $${jax:+env LAYOUT_JAX="$$jax"} cargo test --workspace --no-fail-fast
 	@tools/deny.sh --if-installed

@@ -2,7 +2,7 @@
 
 pub mod pages;
 #[path = "reference/sample.rs"]
-mod sample;
+pub mod sample;
 
 pub use sample::Sample;
 

@@ -7,9 +7,9 @@
 # a command fails. Beside lit's own substitutions (%s, %S, %t) there are %{plugin}, the dialect and its passes as a plugin
 # of upstream's mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing. Where Open MPI is
 # installed, tests that say `REQUIRES: mpi` run, with %{mpirun}, which starts as many processes as its first argument says,
-# and %{mpi}, its library. %{sample} prints those of its arguments that run: all, or the sample that
-# LAYOUT_SAMPLE=SEED/SHARE asks for. %{programs} are the files of passes/ and run/ that run/verified.test
-# lowers, a sample likewise; %{listed} prints the lines of a file that begin with their names.
+# and %{mpi}, its library. %{lines} prints each of its arguments on a line, and %{sample} those that run: all, or the sample
+# that LAYOUT_SAMPLE=SEED/SHARE asks for. %{programs} are the files of passes/ and run/ that run/verified.test lowers, a
+# sample likewise; %{listed} prints the lines of a file that begin with their names.
 import glob
 import os
 import platform
@@ -36,6 +36,7 @@ config.environment["PATH"] = os.pathsep.join([tools, os.path.join(llvm, "bin"), 
 config.substitutions += [
     ("%{python}", sys.executable),
     ("%{sample}", f"{sys.executable} {test}/sample.py"),
+    ("%{lines}", f"env LAYOUT_SAMPLE=0/1 {sys.executable} {test}/sample.py"),
     ("%{plugin}", os.path.join(tools, "liblayout_plugin.so")),
     ("%{runner_libs}", f"{llvm}/lib/libmlir_runner_utils.so,{llvm}/lib/libmlir_c_runner_utils.so"),
 ]

@@ -144,19 +144,13 @@ fn main() -> ExitCode {
         };
     }
     let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
-    let mut trials = Vec::new();
-    let sample = Sample::from_env();
-    for (number, file) in models.chain(SMALL.iter().map(|name| format!("small/{name}"))).enumerate() {
-        for (k, (kind, ..)) in KINDS.into_iter().enumerate() {
-            // A sample has one kind of each model.
-            let turn = (number as u64).wrapping_add(sample.seed.unwrap_or(0)) % KINDS.len() as u64;
-            if sample.share > 1 && turn != k as u64 {
-                continue;
-            }
-            let part = format!("{file} {kind}");
-            trials.push(Trial::test(part.clone(), move || child(&part)));
-        }
-    }
+    let files = models.chain(SMALL.iter().map(|name| format!("small/{name}"))).enumerate();
+    // Each sample has models of all kinds.
+    let parts = files.flat_map(|(number, file)| {
+        (0..KINDS.len()).map(move |k| format!("{file} {}", KINDS[(number / 2 + k) % KINDS.len()].0))
+    });
+    let trial = |part: String| Trial::test(part.clone(), move || child(&part));
+    let mut trials: Vec<Trial> = Sample::from_env().select(parts).into_iter().map(trial).collect();
     trials.push(Trial::test("windows by hand", || windows_by_hand().map_err(Failed::from)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -35,6 +35,7 @@ mod text;
 
 use choices::Choices;
 use interface::{Element, Value};
+use layout_test::Sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::Context;
 use melior::ir::Module;
@@ -49,7 +50,7 @@ use std::process::ExitCode;
 /// The seed, unless `LAYOUT_SEED` says otherwise.
 const SEED: u64 = 1;
 /// Faults, unless `LAYOUT_FAULTS` says otherwise.
-const FAULTS: u64 = 100;
+const FAULTS: u32 = 100;
 /// The number of consecutive faults in one program, which is compiled and proved once.
 const BURST: u64 = 8;
 /// The number of attempts to find a fault that MLIR accepts in a program.
@@ -61,7 +62,8 @@ const ERRORS_RUN: u64 = 8;
 
 fn main() -> ExitCode {
     let number = |name, default| env::var(name).map_or(default, |n| n.parse().expect("a number"));
-    let (seed, faults) = (number("LAYOUT_SEED", SEED), number("LAYOUT_FAULTS", FAULTS));
+    let (faults, seed) = Sample::from_env().random(FAULTS, SEED);
+    let (seed, faults) = (number("LAYOUT_SEED", seed), number("LAYOUT_FAULTS", faults.into()));
     let trial = Trial::test("faults", move || faults_are_seen(seed, faults));
     // This process forks, so it must have no other threads.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };

@@ -270,6 +270,7 @@ fn survive(text: &str) {
 
 #[test]
 fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
+    crate::long_test!();
     let seeds: Vec<String> = include_str!("../golden/layouts.jsonl")
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["shape"].as_str().unwrap().to_string())

@@ -130,6 +130,7 @@ fn long_ranges_are_valid() {
 
 #[test]
 fn large_cases_are_valid() {
+    crate::long_test!();
     let mut random = Random(3);
     for round in 0..60 {
         let count = 1 + random.below(400);

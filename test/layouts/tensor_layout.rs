@@ -419,6 +419,7 @@ fn used_places_are_counted() {
 
 #[test]
 fn laws_hold_for_random_layouts() {
+    crate::long_test!();
     let formed = Cell::new(0);
     choices::check(4000, SEED, Definition::random, |definition| count(&formed, check(definition)));
     assert!((1000..3000).contains(&formed.get()), "{} layouts are well-formed", formed.get());
@@ -874,6 +875,7 @@ fn survive(text: &str) {
 
 #[test]
 fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
+    crate::long_test!();
     let seeds = [
         "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))",
         "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])",

@@ -64,6 +64,7 @@ fn tiled_layouts(sizes: &[i64], tilings: &[Vec<Vec<TileEntry>>]) -> HashMap<Vec<
 
 #[test]
 fn every_tiled_layout_with_digits_is_found() {
+    crate::long_test!();
     let one = tilings(3, 2, &[1, 2, 3, 4, 6]);
     let two = tilings(2, 2, &[1, 2, 3, 4]);
     let three = tilings(2, 3, &[2, 3]);

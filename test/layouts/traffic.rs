@@ -365,16 +365,19 @@ fn random(seed: u64, kind: Kind, cases: u32) {
 
 #[test]
 fn plans_hold_for_powers_of_two() {
+    crate::long_test!();
     random(1, Kind::Powers, 2000);
 }
 
 #[test]
 fn plans_hold_for_nested_strides() {
+    crate::long_test!();
     random(2, Kind::Nested, 2000);
 }
 
 #[test]
 fn plans_hold_for_any_strides() {
+    crate::long_test!();
     random(3, Kind::Wild, 2000);
 }
 

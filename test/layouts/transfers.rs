@@ -162,6 +162,7 @@ fn padding_is_written_where_that_is_allowed_alone() {
 /// element equals the source's at the same index, and no other memory is written.
 #[test]
 fn merged_and_repeated_tiles_are_copied_by_their_definition() {
+    crate::long_test!();
     let mut random = Random(4);
     let mut fewer = 0;
     for _ in 0..20_000 {

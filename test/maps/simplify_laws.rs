@@ -106,6 +106,7 @@ fn map_and_order(rng: &mut Choices) -> (IndexingMap, Vec<(Expr, Interval)>) {
 /// The order of terms in sums changes few results, with nested minima: 5 of 600,000. A part of the cases may have one.
 #[test]
 fn terms_in_another_order_give_the_same_text() {
+    crate::long_test!();
     let (count, seed) = settings(Sample::WHOLE, 9);
     let mut rng = Choices::random(seed);
     let mut differ = Vec::new();

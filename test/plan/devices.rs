@@ -105,6 +105,7 @@ fn all_reduced(bytes: i64, devices: i64) -> i64 {
 
 #[test]
 fn tensor_parallelism_is_one_all_reduce_of_activations_for_each_pair_of_layers() {
+    crate::long_test!();
     for devices in [2, 4, 8, 16, 32, 64] {
         for pairs in [1, 2, 3] {
             // The first weight of a pair is cut by columns, the second by rows: the partial sums of its products are
@@ -119,7 +120,7 @@ fn tensor_parallelism_is_one_all_reduce_of_activations_for_each_pair_of_layers()
 
 #[test]
 fn mixed_parallelism_is_the_best_of_all_meshes() {
-    for (devices, [a, b]) in Sample::from_env().select([(4i64, [2i64, 2]), (16, [4, 4]), (64, [8, 8])]) {
+    for (devices, [a, b]) in Sample::from_env().select_long([(4i64, [2i64, 2]), (16, [4, 4]), (64, [8, 8])]) {
         let (batch, narrow, wide) = (16384, 64, 8192);
         let bytes = |a: i64, b: i64| all_reduced(batch / a * narrow * 4, b) + 2 * all_reduced(narrow * wide / b * 4, a);
         let meshes = (0..=devices.ilog2()).map(|k| [1 << k, devices >> k]);
@@ -147,6 +148,7 @@ fn what_a_step_makes_of_its_weights_is_sharded_as_they_are() {
 
 #[test]
 fn the_memory_of_each_device_is_a_limit() {
+    crate::long_test!();
     // Weights of 2 MiB each, and few rows: if they fit, they are replicated.
     let text = training(1 << 16, &[512, 1024, 512]);
     let free = planned(&text, &switch(8, 1 << 6, 1 << 40));
@@ -420,6 +422,7 @@ fn layouts_name_all_devices_that_have_a_copy() {
 /// No choice of homes over meshes of two axes, in either order, is cheaper than the best plan over these meshes.
 #[test]
 fn both_orders_of_a_mesh_are_tried() {
+    crate::long_test!();
     let machine = "axes: (8_Device), memories: (), word: 32, unit: cycle, links: (Device: 1 grid), work: (Device: 16)";
     let machine_of = Machine::parse(machine).unwrap();
     let mut best_of_swapped = 0;

@@ -107,6 +107,7 @@ fn default_layouts_that_the_text_says_change_nothing() {
 /// Chains of a reshape, a transpose and a reshape back or on, up to seven dimensions.
 #[test]
 fn default_layouts_around_reshapes_change_nothing() {
+    crate::long_test!();
     let target = Target::parse("tpu_v5e").unwrap();
     compare(60, |seed| {
         let mut rng = Rng::with_seed(seed);

@@ -121,6 +121,7 @@ fn placed(rng: &mut Rng) -> CostNetwork {
 /// on all before.
 #[test]
 fn placed_arrays_cost_what_brute_force_says() {
+    crate::long_test!();
     let mut rng = Rng::with_seed(7);
     (0..300).for_each(|_| equals_brute_force(&placed(&mut rng)));
 }
@@ -164,6 +165,7 @@ const SHORT: Kind = Kind { variables: 6, choices: 4, edges: 5, forbidden: 1, fun
 
 #[test]
 fn with_capacities_it_equals_brute_force() {
+    crate::long_test!();
     let mut rng = Rng::with_seed(3);
     for _ in 0..10_000 {
         equals_brute_force(&random(&mut rng, SHORT));
@@ -264,6 +266,7 @@ fn threads_do_not_change_the_answer() {
 
 #[test]
 fn a_search_that_is_stopped_has_a_plan_with_a_bound_or_says_so() {
+    crate::long_test!();
     let network = chain(&mut Rng::with_seed(6), 100, 1150);
     let mut plans = 0;
     for calls in (0..40).map(|k| 30 * k) {
@@ -323,6 +326,7 @@ fn a_search_ends_at_the_gap_that_is_asked_for() {
 /// The longer a search branches, the better its proved bound.
 #[test]
 fn the_bound_of_a_search_that_is_stopped_grows() {
+    crate::long_test!();
     let network = chain(&mut Rng::with_seed(6), 300, 1150);
     let mut bounds = Vec::new();
     for work in [1 << 20, 1 << 23, 1 << 26] {
@@ -338,6 +342,7 @@ fn the_bound_of_a_search_that_is_stopped_grows() {
 /// Long chains and large stars need no recursion and linear time.
 #[test]
 fn two_hundred_thousand_variables_are_no_problem() {
+    crate::long_test!();
     let mut rng = Rng::with_seed(7);
     for star in [false, true] {
         let mut network = CostNetwork::new();

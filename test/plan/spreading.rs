@@ -173,6 +173,7 @@ impl ByHand {
 
 #[test]
 fn products_move_no_more_at_any_level_than_layouts_by_hand() {
+    crate::long_test!();
     for product in &PRODUCTS {
         let [own, by_hand] = product.moved();
         let no_more = own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand);
@@ -207,6 +208,7 @@ ENTRY main {
 
 #[test]
 fn attention_keeps_heads_where_they_are() {
+    crate::long_test!();
     let [own, by_hand] = attention();
     assert!(own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand), "{own:?} bytes, by hand {by_hand:?}");
 }
@@ -231,6 +233,7 @@ fn what_streams_moves_nothing_whatever_its_sizes() {
 /// `BLESS=1` writes the table.
 #[test]
 fn the_table_beside_layouts_by_hand_is_current() {
+    crate::long_test!();
     let mut text = String::from(
         "# Plans beside layouts by hand\n\nMade by `BLESS=1 cargo test -p layout-plan --test plan`: the bytes that \
          the busiest place of each\nlevel gets or gives, all operations together, by the plan and with the layout that is \

@@ -111,6 +111,7 @@ fn elements_in_steps(plan: &SpreadPlan) -> usize {
 /// The bytes of each place at each moment: live values and buffers.
 #[test]
 fn plans_stay_within_their_capacity_at_each_moment() {
+    crate::long_test!();
     let texts = [product_text(64, 64, 32), attention(4, 64, 16), convolution(2, 16, 8, 16)];
     let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 65536 bytes), word: 32";
     let places = Machine::parse(machine).unwrap();
@@ -231,7 +232,7 @@ fn the_table_of_steps_is_current() {
     let (heads, images) = (attention(64, 128, 32), convolution(8, 32, 64, 64));
     let programs = [("product 1024 × 512 × 512", &product), ("attention", &heads), ("convolution", &images)];
     let sample = if is_blessed { Sample::WHOLE } else { Sample::from_env() };
-    for (name, program) in sample.select(programs) {
+    for (name, program) in sample.select_long(programs) {
         let module = Module::parse(program).unwrap();
         let begin = text.len();
         text += &place_rows(name, program, &module);

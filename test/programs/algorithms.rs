@@ -215,6 +215,7 @@ fn seen(module: &Module, rng: &mut Rng, kind: Kind) -> Vec<Vec<BTreeSet<(Index, 
 
 #[test]
 fn changes_are_those_of_the_maps() {
+    crate::long_test!();
     let mut rng = Rng::with_seed(15);
     for (kind, shapes, text) in CASES {
         let names: Vec<String> = (0..shapes.len()).map(|k| format!("p{k}")).collect();

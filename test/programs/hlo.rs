@@ -651,6 +651,7 @@ fn survives(text: &str) {
 
 #[test]
 fn truncations() {
+    crate::long_test!();
     let text = &corpus()["lstm_scan.unopt"];
     for end in 0..text.trim_end().len() {
         survives(&text[..end]);
@@ -660,6 +661,7 @@ fn truncations() {
 
 #[test]
 fn mutations() {
+    crate::long_test!();
     let mut random = fastrand::Rng::with_seed(42);
     let mut texts: Vec<String> = corpus().into_values().filter(|text| text.len() < 5000).collect();
     texts.extend(blocks::read("hlo/kinds.txt", "> ").into_iter().map(|block| block.text));
@@ -717,6 +719,7 @@ fn deep_and_wide() {
 /// A module of 100,000 lines; `--nocapture` shows how long half of it and all of it take.
 #[test]
 fn long_texts() {
+    crate::long_test!();
     let line = |i: usize| match i % 4 {
         0 => format!(
             "  %a.{i} = f32[8,128]{{1,0}} add(%a.{}, %p), metadata={{op_name=\"f/add\" source_line={i}}}\n",

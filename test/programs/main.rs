@@ -8,6 +8,8 @@ mod choices;
 mod elements;
 #[path = "../reference/interpreter/mod.rs"]
 mod interpreter;
+#[path = "../reference/sample.rs"]
+mod sample;
 
 mod algorithms;
 mod analysis;

@@ -3,6 +3,27 @@
 
 use std::env;
 
+/// The long tests, a row for each, which begins with its name.
+const LONG: &str = include_str!("../long.md");
+
+/// Ends a long test that is not in the sample.
+#[macro_export]
+macro_rules! long_test {
+    () => {
+        fn place() {}
+        let test = std::any::type_name_of_val(&place).trim_end_matches("::place");
+        assert!($crate::sample::row(test).is_some(), "test/long.md has no row of {test}");
+        if !$crate::sample::Sample::from_env().runs(test) {
+            return;
+        }
+    };
+}
+
+/// The number of the row of a long test, whose name is that of its program and its own, such as `plan::devices::errors`.
+pub fn row(test: &str) -> Option<usize> {
+    LONG.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).position(|name| name == test)
+}
+
 /// One case in `share` of each long test. Seeds that follow each other select other cases, so that `share` of them
 /// select all.
 #[derive(Clone, Copy, Debug)]
@@ -33,14 +54,23 @@ impl Sample {
     /// The selected ones of these cases, at least one, in their order.
     pub fn select<T>(self, cases: impl IntoIterator<Item = T>) -> Vec<T> {
         let cases: Vec<T> = cases.into_iter().collect();
-        let share = self.share.min(cases.len() as u64);
-        let numbered = (0..).zip(cases).filter(|(number, _)| number % share == self.seed.unwrap_or(0) % share);
+        Sample { share: self.share.min(cases.len() as u64), ..self }.select_long(cases)
+    }
+
+    /// The selected ones of these cases, each of which takes as long as a long test: maybe none.
+    pub fn select_long<T>(self, cases: impl IntoIterator<Item = T>) -> Vec<T> {
+        let numbered = (0..).zip(cases).filter(|(number, _)| self.has(*number));
         numbered.map(|(_, case)| case).collect()
     }
 
-    /// Whether a test that has no cases runs: in one of `share` samples, by its number.
-    pub fn runs(self, test: u64) -> bool {
-        self.seed.unwrap_or(0) % self.share == test % self.share
+    /// Whether a case with this number is in the sample.
+    fn has(self, number: u64) -> bool {
+        number % self.share == self.seed.unwrap_or(0) % self.share
+    }
+
+    /// Whether a test runs: a long one in one of `share` samples, by its row, any other in all.
+    pub fn runs(self, test: &str) -> bool {
+        row(test).is_none_or(|row| self.has(row as u64))
     }
 
     /// The number of random cases and their seed, of a test that draws `cases` from `seed`. Samples draw other cases.

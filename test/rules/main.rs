@@ -4,5 +4,6 @@
 mod tokens;
 
 mod arrows;
+mod long_tests;
 mod names;
 mod rules;

@@ -3,7 +3,7 @@
 // waited for, with what is not in use filled with ones.
 // RUN: layout-opt %s --layout-to-llvm | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: for capacity in 1000000 200000 150000 100000; do for form in strided "physical vectorize=avx2"; do echo "form=$form capacity=$capacity"; done; done \
-// RUN:     | xargs -d '\n' %{sample} | while read options; do \
+// RUN:     | while read options; do \
 // RUN:   layout-opt %s --layout-to-llvm="$options plan machine=tpu_v5e spaces" \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; \
 // RUN:   layout-opt %s --layout-to-memref="$options plan machine=tpu_v5e spaces" > %t.mlir || exit 1; \

@@ -3,7 +3,7 @@
 // where they are waited for, with what is not in use filled with ones.
 // RUN: layout-opt %s --layout-to-llvm | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: for capacity in 200704 135168; do for form in strided "physical vectorize=avx2"; do echo "form=$form capacity=$capacity"; done; done \
-// RUN:     | xargs -d '\n' %{sample} | while read options; do \
+// RUN:     | while read options; do \
 // RUN:   layout-opt %s --layout-to-memref="$options plan machine=tpu_v5e spaces" 2>/dev/null > %t || exit 1; \
 // RUN:   for late in "" "=late"; do layout-opt %t --layout-plan-memory=poison --layout-expand-dma$late --layout-convert-to-llvm \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done; done

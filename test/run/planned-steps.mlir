@@ -2,7 +2,7 @@
 // them added to what is there, a chain as in attention, a convolution; also on one place.
 // RUN: layout-opt %s --layout-to-llvm | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: for entry in fixed free; do for capacity in 320 512 4096; do echo "entry=$entry capacity=$capacity"; done; done \
-// RUN:     | xargs -d '\n' %{sample} | while read options; do \
+// RUN:     | while read options; do \
 // RUN:   layout-opt %s --layout-to-llvm="plan $options" 2>/dev/null \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done
 // RUN: sed 's/2_G, 4_PE/1_G, 1_PE/' %s | layout-opt --layout-to-llvm="plan capacity=512" 2>/dev/null \

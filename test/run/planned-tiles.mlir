@@ -3,11 +3,11 @@
 // multiples of those of steps: 76 rows, 397 columns.
 // RUN: layout-opt %s --layout-to-llvm | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: for options in entry=fixed spaces entry=free; do for capacity in 150000 270000 500000; do echo "$options capacity=$capacity"; done; done \
-// RUN:     | xargs -d '\n' %{sample} | while read options; do \
+// RUN:     | while read options; do \
 // RUN:   layout-opt %s --layout-to-llvm="plan machine=tpu_v5e $options" 2>/dev/null \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done
 // The same on 2 x 4 places, where the sums of rows stay.
-// RUN: %{sample} "entry=fixed capacity=512" "entry=fixed capacity=2048" "entry=free capacity=512" "entry=free capacity=2048" | while read options; do \
+// RUN: %{lines} "entry=fixed capacity=512" "entry=fixed capacity=2048" "entry=free capacity=512" "entry=free capacity=2048" | while read options; do \
 // RUN:   (echo 'module attributes {layout.machine = #layout.machine<axes: (2_G, 4_PE), memories: (LM: 1 at PE with 65536 bytes), word: 32, unit: cycle, links: (G: 16, PE: 8)>} {'; cat %s; echo '}') \
 // RUN:     | layout-opt --layout-to-llvm="plan $options" 2>/dev/null \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done

@@ -241,6 +241,7 @@ fn error(checkout: &Checkout, given: &Given) -> Option<String> {
 
 #[test]
 fn every_limit_is_tried() {
+    layout_test::long_test!();
     let mut tried: Vec<&str> = CASES.iter().map(|case| case.name).chain(NOT_TRIED.iter().copied()).collect();
     let mut all: Vec<&str> = ALL.iter().map(|limit| limit.name).collect();
     tried.sort_unstable();

@@ -4,7 +4,7 @@
 //! a version in their names, and `cargo check` builds them against each other instead of the registry: a build script
 //! that reads a file outside of its package fails. Artifacts of other crates come from the workspace.
 
-use layout_test::{Checkout, Sample};
+use layout_test::Checkout;
 use serde_json::Value;
 use std::{fmt::Write, fs, path::Path, process::Command};
 
@@ -84,9 +84,7 @@ fn packages(checkout: &Checkout, name: &str, features: &[&str]) -> String {
 
 #[test]
 fn packages_build_alone() {
-    if !Sample::from_env().runs(0) {
-        return;
-    }
+    layout_test::long_test!();
     let checkout = Checkout::new();
     let folder = checkout.target().join("packages");
     let mut cargo = Command::new(env!("CARGO"));

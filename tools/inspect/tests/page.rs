@@ -88,6 +88,7 @@ fn large() -> String {
 
 #[test]
 fn the_page_of_a_large_program_is_small() {
+    crate::long_test!();
     let program = large();
     assert!(program.len() > 4 << 20, "{}", program.len());
     let text = printed(&["-", "--html", "-"], &program);
@@ -191,6 +192,7 @@ fn the_numbers_of_the_report() {
 /// The plan's numbers are those of `layout-inspect plan`.
 #[test]
 fn the_numbers_of_the_plan() {
+    crate::long_test!();
     let Some(browser) = Browser::start() else { return };
     for entry in ["free", "fixed", "default"] {
         let wanted = ["plan", "-", "--machine", "tpu_v5e", "--entry", entry, "--json", "--compare"];
@@ -246,6 +248,7 @@ fn hostile_texts_stay_texts() {
 
 #[test]
 fn the_keyboard_is_enough() {
+    crate::long_test!();
     let Some(browser) = Browser::start() else { return };
     browser.open(&page("keyboard.html", NARROW, &["--plan"]));
     let focus = |selector: &str| browser.script(&format!("document.querySelector(`{selector}`).focus()"));
@@ -308,6 +311,7 @@ fn the_keyboard_is_enough() {
 
 #[test]
 fn a_screen_reader_finds_its_way() {
+    crate::long_test!();
     let Some(browser) = Browser::start() else { return };
     let many = [("table", 6), ("image", 2), ("button", 8), ("slider", 1), ("link", 6), ("region", 6)];
     let few = [("table", 6), ("image", 1), ("button", 6), ("slider", 1), ("link", 6), ("region", 6)];
@@ -401,6 +405,7 @@ fn colours_have_contrast() {
 /// Without the script all numbers are there, and its controls are not.
 #[test]
 fn without_the_script() {
+    crate::long_test!();
     let Some(browser) = Browser::start() else { return };
     let page = page("plain.html", NARROW, &["--plan"]);
     let text = std::fs::read_to_string(&page).unwrap();
@@ -422,6 +427,7 @@ fn without_the_script() {
 /// On paper and on a telephone, no content is cut off at the right.
 #[test]
 fn on_paper_and_on_a_small_screen() {
+    crate::long_test!();
     let Some(browser) = Browser::start() else { return };
     // Names without a place to break, and layouts of full length.
     let folder = "folder/".repeat(20);
@@ -496,6 +502,7 @@ impl Image {
 
 #[test]
 fn the_page_looks_as_it_did() {
+    crate::long_test!();
     let Some(browser) = Browser::start() else { return };
     browser.open(&page("looks.html", NARROW, &["--plan"]));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page");

@@ -347,6 +347,7 @@ fn values_move_between_memories_and_it_is_said_when() {
 /// Room for steps is left only on request, and raises the cost.
 #[test]
 fn room_for_steps_is_asked_for() {
+    crate::long_test!();
     let text = "HloModule product\nENTRY main {\n  x = f32[1024,512] parameter(0)\n  w = f32[512,512] parameter(1)\n  \
                 ROOT y = f32[1024,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
     let (hlo, proof) = (file("product.hlo", text), file("product.proof", ""));
@@ -596,6 +597,7 @@ fn capacities_of_nothing_are_answered() {
 /// Each array of a tuple has layouts of its own, whatever instruction makes the tuple.
 #[test]
 fn tuples_of_all_kinds_are_planned_on_all_machines() {
+    crate::long_test!();
     let text = "HloModule tuples
 less {
   a = f32[] parameter(0)

@@ -67,6 +67,7 @@ fn texts(n: usize) -> Vec<(&'static str, String)> {
 #[cfg(target_os = "linux")]
 #[test]
 fn time_grows_with_the_length() {
+    crate::long_test!();
     const LENGTH: usize = 10_000;
     for ((name, short), (_, long)) in texts(LENGTH).into_iter().zip(texts(4 * LENGTH)) {
         let (before, after) = (time(&short), time(&long));

@@ -2,6 +2,8 @@
 
 #[path = "../../../test/reference/changes.rs"]
 mod changes;
+#[path = "../../../test/reference/sample.rs"]
+mod sample;
 
 mod long;
 mod mutations;

@@ -16,6 +16,7 @@ fn imported(text: &str) -> Option<bool> {
 
 #[test]
 fn mutations_are_imported_or_refused() {
+    crate::long_test!();
     let (texts, mut rng) = (modules("hlo/small"), Rng::with_seed(15));
     let (mut read, mut refused) = (0, 0);
     for _ in 0..25_000 {
