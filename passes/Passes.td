@@ -697,6 +697,30 @@ def LayoutStripMemorySpaces
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
+def LayoutCheckWitness
+    : LayoutPass<"check", "layout-check-witness", "::mlir::ModuleOp"> {
+  let summary = "Compare the two programs of a witness, kernel by kernel";
+  let description = [{
+    A witness is a module with two modules inside, `@before` and `@after`, which
+    `layout-verify` writes with `witness`. In `@before` each operation with effects
+    has a number, the attribute `layout.origins`. In `@after` an operation has the
+    numbers of those that it implements. The programs are compared as
+    `layout-verify` compares them, and a remark at each function says how it is
+    shown. It is an error if a program computes something else, if a kernel is not
+    what its numbers say, and if a number is that of no operation.
+  }];
+  let options = [
+    Option<"steps", "steps", "uint64_t", "0",
+           "As in layout-verify">,
+    Option<"reassociate", "reassociate", "bool", "false",
+           "Whether sums of floating-point numbers may be reassociated">,
+    Option<"contract", "contract", "bool", "false",
+           "Whether a product and a sum may be rounded once">,
+    Option<"approximate", "approximate", "bool", "false",
+           "Whether functions of math may be approximated">
+  ];
+}
+
 def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
   let summary = "Run passes and check that each keeps what functions compute";
   let description = [{
@@ -717,10 +741,12 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     With `report`, a line is added to a file for each function: `proved`, `executed`,
     or why it is neither.
 
-    With `witness`, the program before `layout-lower-memrefs` and the one after the
-    last pass are written to a file. The attribute `layout.origins` of an operation
-    of the second one has the numbers of the operations of the first one that it
-    implements. So kernels are compared one at a time.
+    Before `layout-lower-memrefs`, or another pass that `kernels` names, the
+    operations with effects get numbers, the attribute `layout.origins`. The pass
+    gives the code of a kernel the numbers of the operations that it implements. So
+    kernels are compared one at a time. With `witness`, the program with the numbers
+    and the one after the last pass are written to a file, which
+    `layout-check-witness` reads.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"none\"", "The passes">,
@@ -734,7 +760,9 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     Option<"report", "report", "std::string", "\"none\"",
            "A file to which a line is added for each function: how it is shown">,
     Option<"witness", "witness", "std::string", "\"none\"",
-           "A file for the operations that each kernel implements">
+           "A file for the operations that each kernel implements">,
+    Option<"kernels", "kernels", "std::string", "\"none\"",
+           "The pass that makes kernels; layout-lower-memrefs if none is named">
   ];
 }
 

@@ -30,11 +30,12 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let suite = Arc::new(suite);
-    let tests: [(&str, Test); 15] = [
+    let tests: [(&str, Test); 16] = [
         ("page", |suite| if suite.page.is_empty() { Ok(()) } else { Err(suite.page.join("\n").into()) }),
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
         ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
+        ("kernels_of_another_compiler", Suite::kernels_of_another_compiler),
         ("cpp_accessors", Suite::cpp_accessors),
         ("assertions_stay", Suite::assertions_stay),
         ("c_api", Suite::c_api),
@@ -146,6 +147,33 @@ impl Suite {
         mini.arg(self.checkout.root.join("examples/embed-cpp/matmul.mlir")).arg("--mini-place=tiles={{1,0:T(0,2)}}");
         let [_, errors] = run(&mut mini, 1)?;
         in_order(&errors, &["matmul.mlir:2:8: error: ", "at byte 7 of `{1,0:T(0,2)}`"])
+    }
+
+    /// The example's own kernels are compared with the operations whose numbers they have, and so is the witness.
+    fn kernels_of_another_compiler(&self) -> Result<(), Failed> {
+        let mini = |arguments: &[&str], status: i32| {
+            let mut command = Command::new(self.folder.join("found/mini-opt"));
+            run(command.args(arguments).args(["-o", "/dev/null"]).current_dir(&self.folder), status)
+        };
+        let program = self.checkout.root.join("examples/embed-cpp/kernels.mlir").display().to_string();
+        let passes = "one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},mini-lower-kernels";
+        let verify = format!(
+            "--layout-verify=passes={{{passes}}} kernels=mini-lower-kernels report=/dev/stdout witness=kernels.mlir"
+        );
+        let [report, _] = mini(&[&program, &verify], 0)?;
+        in_order(&report, &["@product: proved"])?;
+        let [_, shown] = mini(&["kernels.mlir", "--layout-check-witness"], 0)?;
+        in_order(&shown, &["remark: @product: proved"])?;
+        let witness = fs::read_to_string(self.folder.join("kernels.mlir"))?;
+        in_order(
+            &witness,
+            &["module @before", "linalg.matmul {layout.origins = array<i64: 2>", "module @after", "scf.for"],
+        )?;
+        let (before, after) = witness.split_once("module @after").ok_or("no module @after")?;
+        let wrong = format!("{before}module @after{}", after.replace("arith.mulf", "arith.divf"));
+        fs::write(self.folder.join("wrong.mlir"), wrong)?;
+        let [_, errors] = mini(&["wrong.mlir", "--layout-check-witness"], 1)?;
+        in_order(&errors, &["wrong.mlir:", "error: @product: ", "arith.divf"])
     }
 
     /// Errors for wrong questions to attributes in C++; the program itself checks the answers.

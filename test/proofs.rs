@@ -43,6 +43,7 @@ const NONE: Limits = Limits {
     arenas: false,
     spaces: false,
     obligations: false,
+    exact_origins: false,
 };
 const REASSOCIATE: Limits = Limits { reassociate: true, ..NONE };
 const CONTRACT: Limits = Limits { contract: true, ..NONE };

@@ -1,10 +1,11 @@
 //===- mini-opt.cpp - A compiler with the layout dialect ------------------===//
 //
-// mlir-opt with a pass of its own and the layout dialect, and with a pipeline
+// mlir-opt with passes of its own and the layout dialect, and with a pipeline
 // that makes plain memrefs of the layouts that the pass chose.
 //
 //===----------------------------------------------------------------------===//
 
+#include "LowerKernels.h"
 #include "Place.h"
 
 #include "layout/Layout.h"
@@ -26,6 +27,7 @@ int main(int argc, char **argv) {
   layout::registerLayoutPassesAndPipelines();
 
   PassRegistration<Pass>(mini::createPlace);
+  PassRegistration<Pass>(mini::createLowerKernels);
   PassPipelineRegistration<> pipeline(
       "mini-pipeline", "Place, then lower layouts to memrefs",
       [](OpPassManager &manager) {

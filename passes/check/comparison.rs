@@ -3,9 +3,14 @@
 use super::verify::{flag, option, steps};
 use crate::analysis::origins;
 use crate::pass::diagnostic::{Diagnostic, Severity};
-use layout_ir::{self as ir, Op};
+use crate::pass::options::CheckWitnessOptions;
+use crate::pass::upstream::emit;
+use layout_ir::{self as ir, Builder, Op};
 use layout_verify::{Finding, Limits, Source};
-use melior::ir::Location;
+use melior::ir::attribute::StringAttribute;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationPrintingFlags};
+use melior::ir::{BlockLike, Location, Module};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -13,8 +18,11 @@ use std::io::Write as _;
 /// The option of a file to which answers are added, as it may have those of several modules.
 const REPORT: &str = "report";
 
-/// The pass that hands the numbers of operations on to the code that it replaces them by.
-const HANDS_ON: &str = "layout-lower-memrefs";
+/// The pass that makes kernels where the option `kernels` names none. It hands the numbers of operations on.
+const MAKES_KERNELS: &str = "layout-lower-memrefs";
+
+/// The names of the two programs in a witness.
+const PROGRAMS: [&str; 2] = ["before", "after"];
 
 /// The state of the pass between its stages.
 #[derive(Default)]
@@ -22,8 +30,8 @@ pub(crate) struct State<'c> {
     source: Option<Source<'c>>,
     /// The report, with one line for each function.
     report: String,
-    /// The text of the program whose operations have numbers, for the witness.
-    numbered: Option<String>,
+    /// The witness, up to the program whose operations have numbers.
+    witness: Option<Module<'c>>,
 }
 
 /// Stage `number` of the pass: records the program after the passes so far, and after the last one compares. Returns
@@ -54,12 +62,14 @@ pub(crate) fn run<'c>(
             arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
             spaces: passes.iter().any(|pass| pass.starts_with("layout-strip-memory-spaces")),
             obligations: option(options, "smt").is_some(),
+            exact_origins: false,
         })
     };
     let remarks = flag(options, "remarks", true);
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
     let next = passes.get(number).cloned();
-    let hands_on = next.as_ref().is_some_and(|pass| pass.trim_start().starts_with(HANDS_ON));
+    let makes_kernels = option(options, "kernels").unwrap_or(MAKES_KERNELS);
+    let hands_on = next.as_ref().is_some_and(|pass| name_of(pass) == makes_kernels);
     if hands_on {
         origins::number(module);
     }
@@ -74,21 +84,80 @@ pub(crate) fn run<'c>(
     }
     if let (Some(source), true) = (&mut state.source, hands_on) {
         source.note_numbered(module);
-        state.numbered = option(options, "witness").map(|_| module.to_string());
+        state.witness = option(options, "witness").map(|_| Module::new(ir::location(module)));
+        state.witness.iter().for_each(|witness| add_program(witness, PROGRAMS[0], module));
     }
     let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
-    let witness = state.numbered.take().map(|numbered| format!("{numbered}// -----\n{module}"));
+    let witness = state.witness.take();
+    witness.iter().for_each(|witness| add_program(witness, PROGRAMS[1], module));
     origins::forget(module);
     let write = |name: &str, text: &dyn Fn() -> String| {
         let Some(file) = option(options, name) else { return Ok(()) };
         let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
         write_file(file, &text(), name == REPORT).map_err(|error| vec![wrong(error)])
     };
-    write("witness", &|| witness.clone().unwrap_or_default())?;
+    write("witness", &|| witness.as_ref().map_or_else(String::new, witness_text))?;
     state.report += &told(source, module, passes, remarks)?;
     write("smt", &|| source.obligations())?;
     write(REPORT, &|| state.report.clone())?;
     Ok(None)
+}
+
+/// The name of a pass in the text of a pipeline.
+fn name_of(pass: &str) -> &str {
+    pass.split('{').next().unwrap_or_default().trim()
+}
+
+/// Adds a copy of a program to a witness.
+fn add_program(witness: &Module, name: &str, program: Op) {
+    let mut copy = (*program).clone();
+    copy.set_attribute("sym_name", StringAttribute::new(Builder::before(program).context(), name).into());
+    witness.body().append_operation(copy);
+}
+
+/// The text of a witness. What MLIR prints of transfers with attributes it does not read, but for the generic form.
+fn witness_text(witness: &Module) -> String {
+    let root = witness.as_operation();
+    let has_transfers = ir::all_operations(root).into_iter().any(|op| ir::name(op).starts_with("memref.dma_"));
+    let flags = OperationPrintingFlags::new();
+    let flags = if has_transfers { flags.print_generic_operation_form() } else { flags };
+    format!("{}\n", root.to_string_with_flags(flags).unwrap_or_default())
+}
+
+/// Compares the two programs of a witness, and reports how each function is shown.
+///
+/// # Errors
+/// A module that is no witness, a kernel that is not what its origins say, and a program that computes something else.
+pub(crate) fn check_witness<'c>(module: Op<'c>, options: CheckWitnessOptions) -> Result<(), Vec<Diagnostic<'c>>> {
+    let programs: Vec<Op> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
+    let named = |op: &Op<'c>| ir::attribute(*op, "sym_name").and_then(ir::text);
+    let names: Vec<&str> = programs.iter().filter(|op| ir::name(**op) == "builtin.module").filter_map(named).collect();
+    let ([before, after], true) = (&programs[..], names == PROGRAMS) else {
+        let message = "expected the modules @before and @after, which layout-verify writes with witness=FILE";
+        return Err(vec![Diagnostic::error(ir::location(module), message)]);
+    };
+    let limits = Limits {
+        steps: Some(options.steps).filter(|steps| *steps > 0),
+        reassociate: options.reassociate,
+        contract: options.contract,
+        approximate: options.approximate,
+        interfaces: false,
+        arenas: false,
+        spaces: false,
+        obligations: false,
+        exact_origins: true,
+    };
+    let mut source = Source::new(*before, limits);
+    source.note_numbered(*before);
+    source.note(*after, 1);
+    told(&mut source, *after, &[], true)?;
+    let functions = ir::blocks(*after).into_iter().flat_map(ir::operations);
+    let named: HashMap<&str, Op> = functions.filter_map(|op| Some((named(&op)?, op))).collect();
+    for (function, evidence) in source.shown() {
+        let location = named.get(function).map_or(ir::location(*after), |op| ir::location(*op));
+        emit(&Diagnostic::remark(location, format!("@{function}: {evidence}")));
+    }
+    Ok(())
 }
 
 /// Writes a file, or adds to it.
@@ -99,7 +168,7 @@ fn write_file(file: &str, text: &str, adds: bool) -> std::io::Result<()> {
 
 /// Whether a pass made the program of a process, or its messages: its result is not compared with the former program.
 fn begins_anew(module: Op, pass: &str) -> bool {
-    let made = match pass.split('{').next().unwrap_or_default().trim() {
+    let made = match name_of(pass) {
         "layout-partition" => "shard.",
         "layout-shard-to-mpi" => "mpi.",
         _ => return false,
@@ -135,7 +204,7 @@ fn told<'c>(
     }
     let open = source.open();
     if remarks {
-        open.iter().for_each(|finding| crate::pass::upstream::emit(&diagnostic(finding, "")));
+        open.iter().for_each(|finding| emit(&diagnostic(finding, "")));
     }
     let mut lines = String::new();
     for (function, evidence) in source.shown() {

@@ -67,6 +67,7 @@ pub(crate) fn check(options: &str) -> Result<(), String> {
         let expected = match name {
             "passes" => "a list of passes, separated by commas",
             "smt" | "report" | "witness" => "the path of a file",
+            "kernels" => "the name of a pass",
             "steps" => "a number",
             "remarks" => {
                 read::<bool>(name, value)?;

@@ -25,39 +25,52 @@ use crate::proof::formula::Obligations;
 use crate::proof::{self, Why};
 use crate::reader::bytes::OnBytes;
 use crate::reader::model::{Access, Action, Block, End, Expr, Function, Kind, Program, Region, Slot, Step, Type};
-use crate::reader::uses::{any, region_uses, regions, uses, viewed};
+use crate::reader::uses::{region_uses, regions, uses, viewed, within};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 type Found<T> = Result<T, Why>;
 
+/// Why a function is not shown to be the same.
+pub struct Unproved {
+    pub why: Why,
+    /// The location of the kernel that is not; `None` where it is the function as a whole.
+    pub kernel: Option<usize>,
+}
+
+impl From<Why> for Unproved {
+    fn from(why: Why) -> Unproved {
+        Unproved { why, kernel: None }
+    }
+}
+
 fn open<T>(why: impl Into<String>) -> Found<T> {
     Err(Why::Open(why.into()))
 }
 
-/// Proves that two functions do the same, segment by segment; `made` is a form after `meant`.
+/// Proves that two functions do the same, segment by segment; `made` is a form after `meant`. If `is_exact`, a segment whose
+/// buffers hold other elements is wrong; else it may be right for those that they have.
 ///
 /// # Errors
 /// Why that is not shown.
 pub fn same(
     meant: (&Program, &Function),
     made: (&Program, &Function),
-    (allowed, looks): (u32, &mut usize),
+    (allowed, looks, is_exact): (u32, &mut usize, bool),
     noted: bool,
-) -> Found<Obligations> {
+) -> Result<Obligations, Unproved> {
     let (before, after) = (Side::new(meant.1)?, Side::new(made.1)?);
     let segments = after.segments()?;
+    before.check_origins(&after, &segments)?;
     let comparison = Comparison::new(&before, &after, &segments)?;
     comparison.keep_order()?;
     let mut all = Obligations::default();
     for number in 0..=segments.len() {
-        let Some([a, b]) = comparison.functions(number)? else { continue };
-        // What differs for some contents of buffers may be the same for those that they have.
+        let Some(mut pair) = comparison.functions(number)? else { continue };
+        pair.iter_mut().for_each(|function| function.public = is_exact);
+        let [a, b] = pair;
         let shown = proof::same((meant.0, &a), (made.0, &b), (allowed, &mut *looks), noted);
-        let shown = shown.map_err(|why| match why {
-            Why::Open(why) | Why::Wrong(why) => Why::Open(format!("{}: {why}", comparison.name(number))),
-        })?;
-        all.extend(shown);
+        all.extend(shown.map_err(|why| comparison.unproved(number, why))?);
     }
     Ok(all)
 }
@@ -170,6 +183,22 @@ impl<'f> Side<'f> {
             }
         }
         Ok(segments)
+    }
+}
+
+impl Side<'_> {
+    /// Checks that the numbers of a later form's segments are of operations of this one.
+    fn check_origins(&self, later: &Side, segments: &[Segment]) -> Result<(), Unproved> {
+        let known: FxHashSet<i64> =
+            self.block.steps.iter().flat_map(within).flat_map(|step| &step.origins).copied().collect();
+        for segment in segments {
+            if let Some(number) = segment.numbers.iter().find(|number| !known.contains(number)) {
+                let step = &later.block.steps[segment.anchors[0]];
+                let why = format!("{}: no operation has the number {number}", step.name);
+                return Err(Unproved { why: Why::Wrong(why), kernel: Some(step.location) });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -382,7 +411,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
                     return open("a buffer that is used behind its end");
                 }
                 let Action::Free(slot) = step.action else {
-                    if any(step, &|step| matches!(step.action, Action::Free(_) | Action::Call { .. })) {
+                    if within(step).iter().any(|step| matches!(step.action, Action::Free(_) | Action::Call { .. })) {
                         inside.extend(side.reached(number));
                     }
                     continue;
@@ -448,10 +477,15 @@ impl<'s, 'f> Comparison<'s, 'f> {
         })))
     }
 
-    /// The name of a segment in a message.
-    fn name(&self, segment: usize) -> String {
-        let named = |segment: &Segment| self.sides[1].block.steps[segment.anchors[0]].name.clone();
-        self.segments.get(segment).map_or("the results".to_owned(), named)
+    /// Why a segment is not shown to be the same, with its name.
+    fn unproved(&self, segment: usize, why: Why) -> Unproved {
+        let first = self.segments.get(segment).map(|segment| &self.sides[1].block.steps[segment.anchors[0]]);
+        let named = |why: String| format!("{}: {why}", first.map_or("the results", |step| &step.name));
+        let why = match why {
+            Why::Open(why) => Why::Open(named(why)),
+            Why::Wrong(why) => Why::Wrong(named(why)),
+        };
+        Unproved { why, kernel: first.map(|step| step.location) }
     }
 
     /// The steps of a segment, in their order, with those that they use.

@@ -19,6 +19,7 @@ mod proof;
 mod reader;
 mod run;
 
+use kernels::Unproved;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Operation, OperationRef};
 use proof::Why;
@@ -56,6 +57,9 @@ pub struct Limits {
     pub spaces: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
+    /// Whether the origins are to be right: a kernel that is not what they say is an error, and no function with one that is
+    /// not shown is proved as a whole.
+    pub exact_origins: bool,
 }
 
 impl Limits {
@@ -298,16 +302,20 @@ impl<'c> Source<'c> {
                 None
             }
             // The program keeps the layouts that it had inside, while its interface has those of the last form.
-            Err(Why::Wrong(message)) if !self.limits.interfaces => {
-                Some((self.first_that_is_wrong(name, forms), Finding::new(true, name, message)))
+            Err(Unproved { why: Why::Wrong(message), kernel }) if !self.limits.interfaces => {
+                let number = kernel.map_or_else(|| self.first_that_is_wrong(name, forms), |_| forms.number);
+                Some((number, Finding { place: kernel.and_then(place), ..Finding::new(true, name, message) }))
             }
-            Err(Why::Wrong(why) | Why::Open(why)) => self.execute(name, forms, form, &why),
+            Err(Unproved { why: Why::Wrong(why) | Why::Open(why), kernel }) => {
+                let (number, finding) = self.execute(name, forms, form, &why)?;
+                Some((number, Finding { place: finding.place.or(kernel.and_then(place)), ..finding }))
+            }
         }
     }
 
     /// A proof that the last form of a function is the same, within its share of the steps: one kernel at a time where operations
     /// say which ones they implement, or else as a whole.
-    fn prove(&mut self, name: &str, forms: &LaterForms, function: &Function) -> Result<Obligations, Why> {
+    fn prove(&mut self, name: &str, forms: &LaterForms, function: &Function) -> Result<Obligations, Unproved> {
         let is_shared = self.limits.steps.is_none();
         if is_shared {
             // What functions before have left is for those behind them.
@@ -320,17 +328,21 @@ impl<'c> Source<'c> {
         let numbered = forms.numbered.as_ref().and_then(|form| Some((form, form.functions.get(name)?)));
         let by_kernels = numbered.map(|numbered| {
             let mut shown = proof::same(source, numbered, (allowed, &mut looks), noted)?;
-            shown.extend(kernels::same(numbered, last, (allowed, &mut looks), noted)?);
+            shown.extend(kernels::same(numbered, last, (allowed, &mut looks, self.limits.exact_origins), noted)?);
             Ok(shown)
         });
         let shown = match by_kernels {
             Some(Ok(shown)) => Ok(shown),
-            // What one kernel lacks says more than what the whole function does.
-            Some(Err(Why::Open(of_kernel))) => match proof::same(source, last, (allowed, &mut looks), noted) {
-                Err(Why::Open(_)) => Err(Why::Open(of_kernel)),
-                shown => shown,
-            },
-            Some(Err(Why::Wrong(_))) | None => proof::same(source, last, (allowed, &mut looks), noted),
+            Some(Err(unproved @ Unproved { kernel: Some(_), .. })) if self.limits.exact_origins => Err(unproved),
+            // What one kernel lacks says more than what the whole function does. What differs for some contents of buffers
+            // may be the same for those that they have.
+            Some(Err(Unproved { why: Why::Open(why) | Why::Wrong(why), kernel })) => {
+                match proof::same(source, last, (allowed, &mut looks), noted) {
+                    Err(Why::Open(_)) => Err(Unproved { why: Why::Open(why), kernel }),
+                    shown => shown.map_err(Unproved::from),
+                }
+            }
+            None => proof::same(source, last, (allowed, &mut looks), noted).map_err(Unproved::from),
         };
         if is_shared {
             self.left -= STEPS_OF_A_LOOK * (allowed_looks - looks as u64);

@@ -5,8 +5,8 @@ use crate::run::{self, How, Left};
 use crate::text;
 use layout_test::Checkout;
 use layout_verify::{Limits, Source};
-use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
+use melior::ir::{BlockLike, Module, OperationRef};
 use melior::{Context, pass::PassManager, utility};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -160,6 +160,7 @@ impl Program {
             arenas: false,
             spaces: false,
             obligations: false,
+            exact_origins: false,
         };
         let begin = Instant::now();
         let numbered = Some(numbered).filter(|_| !tensors);
@@ -192,7 +193,9 @@ fn witness<'c>(context: &'c Context, text: &str, passes: &str) -> Option<[Module
         format!("builtin.module(layout-verify{{passes={{{passes}}} steps=1 remarks=false witness=\"{file}\"}})");
     utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &pipeline).expect("a pipeline");
     manager.run(&mut module).ok()?;
-    let witness = fs::read_to_string(&file).expect("the witness");
-    let (numbered, after) = witness.split_once("// -----\n")?;
-    Some([Module::parse(context, numbered)?, Module::parse(context, after)?])
+    let witness = Module::parse(context, &fs::read_to_string(&file).expect("the witness"))?;
+    let numbered = witness.body().first_operation()?;
+    let after = numbered.next_in_block()?;
+    let module = |program: OperationRef| Module::from_operation((*program).clone());
+    Some([module(numbered)?, module(after)?])
 }

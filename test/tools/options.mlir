@@ -73,6 +73,6 @@
 // RUN: layout-opt %s --layout-verify=passes=cse --dump-pass-pipeline 2>&1 | sed -n 's/^ *\(layout-verify.*\)$/\1/p' > %t
 // RUN: layout-opt %s --pass-pipeline="builtin.module($(head -n 1 %t))" --dump-pass-pipeline 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=READ
-// READ: layout-verify{passes=cse remarks=true report=none smt=none steps=0 witness=none}
+// READ: layout-verify{kernels=none passes=cse remarks=true report=none smt=none steps=0 witness=none}
 
 module {}

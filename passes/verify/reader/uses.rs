@@ -20,10 +20,15 @@ pub fn region_uses(region: &Region) -> Vec<Slot> {
     uses.used
 }
 
-/// Whether a step, or one inside of it, is such a one.
-pub fn any(step: &Step, is: &impl Fn(&Step) -> bool) -> bool {
-    let steps = |region: &Region| region.blocks.iter().flat_map(|block| &block.steps).any(|step| any(step, is));
-    is(step) || regions(&step.action).iter().any(steps)
+/// A step and those inside of it.
+pub fn within(step: &Step) -> Vec<&Step> {
+    let mut steps = vec![step];
+    for number in 0.. {
+        let Some(step) = steps.get(number).copied() else { break };
+        let blocks = regions(&step.action).iter().flat_map(|region| &region.blocks);
+        steps.extend(blocks.flat_map(|block| &block.steps));
+    }
+    steps
 }
 
 /// The regions of an operation.
