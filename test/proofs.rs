@@ -2,6 +2,8 @@
 //!
 //! Loops have more iterations than a run may take, so only a proof can show equivalence.
 
+#[path = "proofs/arenas.rs"]
+mod arenas;
 #[path = "proofs/callers.rs"]
 mod callers;
 #[path = "proofs/data_indices.rs"]

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
+//! | `arenas` | buffers that are parts of one memory of bytes, as buffers of their own | `reader` |
 //! | `kernels` | proofs of one kernel at a time, where operations name those that they implement | `proof`, `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
 //! | `outside` | what stands in a module beside its functions, and which functions nobody else sees | `reader`, `run` |
@@ -13,6 +14,7 @@
 //!
 //! [`Source`] proves what it can, and runs the rest.
 
+mod arenas;
 mod kernels;
 mod outside;
 mod proof;
@@ -295,7 +297,7 @@ impl<'c> Source<'c> {
             return Some((forms.number, Finding::new(is_error, name, message)));
         }
         let form = form?;
-        match self.prove(name, forms, form.function) {
+        match self.prove_form(name, forms, form) {
             Ok(obligations) => {
                 self.proved.insert(name.to_owned(), obligations);
                 self.shown.insert(name.to_owned(), Evidence::Proved);
@@ -311,6 +313,13 @@ impl<'c> Source<'c> {
                 Some((number, Finding { place: finding.place.or(kernel.and_then(place)), ..finding }))
             }
         }
+    }
+
+    /// A proof that the last form of a function is the same, whose arenas are separate buffers for it.
+    fn prove_form(&mut self, name: &str, forms: &LaterForms, form: Form) -> Result<Obligations, Unproved> {
+        let arenas = interface::arenas(&self.program.functions[name], &form).unwrap_or(0);
+        let separated = arenas::separated(form.function, arenas).map_err(|why| Unproved::from(Why::Open(why)))?;
+        self.prove(name, forms, separated.as_ref().unwrap_or(form.function))
     }
 
     /// A proof that the last form of a function is the same, within its share of the steps: one kernel at a time where operations

@@ -1,6 +1,7 @@
 //! Rewrites buffers into their places.
 
 use crate::analysis::functions::{callee, symbol};
+use crate::analysis::origins;
 use crate::lower::plan_memory::arena::Arenas;
 use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
 use crate::lower::plan_memory::planned::ArenaPlan;
@@ -89,6 +90,7 @@ impl<'c> Placed<'c> {
         }
         if ir::name(creation.op) == "memref.alloc" {
             let view = view(creation.value.r#type());
+            ir::defining_op(view).into_iter().for_each(|view| origins::add(view, &origins::of(creation.op)));
             ir::replace_all_uses(creation.value, view);
             self.replaced.insert(ir::key(creation.value), view);
             self.rewriter.erase(creation.op);

@@ -44,6 +44,19 @@ pub fn regions(action: &Action) -> &[Region] {
     }
 }
 
+/// The regions of an operation, to be changed.
+pub fn regions_mut(action: &mut Action) -> &mut [Region] {
+    match action {
+        Action::Nest(nest) => slice::from_mut(&mut nest.body),
+        Action::Generate { body, .. } | Action::Loop { body, .. } | Action::Parallel { body, .. } => {
+            slice::from_mut(body)
+        }
+        Action::If { regions, .. } | Action::While { regions, .. } | Action::Switch { regions, .. } => regions,
+        Action::Run(region) => slice::from_mut(region),
+        _ => &mut [],
+    }
+}
+
 /// The slot that a view shows another memref of; none of an operation that makes no view.
 pub fn viewed(action: &Action) -> Option<Slot> {
     match action {
