@@ -104,6 +104,8 @@ pub enum Evidence {
     Proved,
     /// Both forms left the same terms of symbolic elements, at these sizes.
     Executed,
+    /// It is private, and only functions call it that are shown.
+    Unseen,
 }
 
 impl std::fmt::Display for Evidence {
@@ -111,6 +113,7 @@ impl std::fmt::Display for Evidence {
         f.write_str(match self {
             Evidence::Proved => "proved",
             Evidence::Executed => "executed",
+            Evidence::Unseen => "not seen",
         })
     }
 }
@@ -237,9 +240,7 @@ impl<'c> Source<'c> {
         // Lowering gives memory the axes that there are then.
         let axes = noted.iter().rev().map(|(_, form)| mlir::axes(mlir::borrowed(form))).find(|axes| !axes.is_empty());
         self.program.axes = axes.unwrap_or_else(|| std::mem::take(&mut self.program.axes));
-        if self.limits.interfaces {
-            self.take_interfaces(&noted);
-        }
+        self.take_interfaces(&noted);
         let text = last;
         let last = self.read(last);
         // What is read has not all that there is.
@@ -264,14 +265,17 @@ impl<'c> Source<'c> {
         self.without_unseen(&forms.last, errors)
     }
 
-    /// The errors without those of private functions whose callers are all shown, which are noted as open.
+    /// The errors without those of private functions that only functions call which are shown. With those that are not shown, they
+    /// are noted as unseen.
     fn without_unseen(&mut self, last: &Program, errors: Vec<(usize, Finding)>) -> Vec<(usize, Finding)> {
         let is_shown = |name: &str| self.shown.contains_key(name);
-        let is_unseen = |finding: &Finding| outside::is_unseen((&self.program, last), &finding.function, is_shown);
-        let (unseen, errors): (Vec<_>, Vec<_>) = errors.into_iter().partition(|(_, finding)| is_unseen(finding));
-        for (_, finding) in unseen {
-            let message = format!("{}; the functions that call it are shown to be the same", finding.message);
-            self.open.insert(finding.function.clone(), Finding { is_error: false, message, ..finding });
+        let is_unseen = |name: &str| outside::is_unseen((&self.program, last), name, is_shown);
+        let (unseen, errors): (Vec<_>, Vec<_>) =
+            errors.into_iter().partition(|(_, finding)| is_unseen(&finding.function));
+        let open: Vec<String> = self.open.keys().filter(|name| is_unseen(name)).cloned().collect();
+        for name in unseen.into_iter().map(|(_, finding)| finding.function).chain(open) {
+            self.open.remove(&name);
+            self.shown.insert(name, Evidence::Unseen);
         }
         errors
     }
@@ -432,16 +436,18 @@ impl<'c> Source<'c> {
         all
     }
 
-    /// Gives what functions take and return the layouts of the last form of tensors.
+    /// Gives what private functions take and return the layouts of the last form of tensors; public ones, too, where these may
+    /// change.
     fn take_interfaces(&mut self, forms: &[(usize, Operation<'c>)]) {
-        let forms = self.different(forms);
+        let interfaces = forms.iter().rev().map(|(_, form)| operations::interfaces(mlir::borrowed(form)));
+        let interfaces: Vec<BTreeMap<String, Vec<Type>>> = interfaces.collect();
         let is_memory = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::MemRef, .. });
-        for (name, function) in &mut self.program.functions {
-            let interface = |form: &Function| form.arguments.iter().chain(&form.results).cloned().collect::<Vec<_>>();
-            let mut of_forms = forms.iter().rev().filter_map(|(_, form)| form.functions.get(name)).map(interface);
+        let is_free = |function: &Function| self.limits.interfaces || !function.public;
+        for (name, function) in self.program.functions.iter_mut().filter(|(_, function)| is_free(function)) {
+            let mut of_forms = interfaces.iter().filter_map(|form| form.get(name));
             let Some(new) = of_forms.find(|types| !types.iter().any(is_memory)) else { continue };
             let old = function.arguments.iter_mut().chain(&mut function.results);
-            old.zip(new).filter(|(old, new)| old.is_but_for_layout(new)).for_each(|(old, new)| *old = new);
+            old.zip(new).filter(|(old, new)| old.is_but_for_layout(new)).for_each(|(old, new)| *old = new.clone());
         }
     }
 

@@ -16,7 +16,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type as MlirType, TypeLike, Value, ValueLike};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// The attribute with the numbers of the operations that an operation implements.
@@ -49,6 +49,16 @@ pub fn program(module: Op) -> Program {
         program.others.insert(symbol, Other { operation: name, text });
     }
     program
+}
+
+/// The types that the functions of a module take, and then those that they return, by name.
+pub fn interfaces(module: Op) -> BTreeMap<String, Vec<Type>> {
+    let functions = mlir::blocks(module, 0).into_iter().flat_map(mlir::operations);
+    let interface = |op: Op| {
+        let (arguments, results) = mlir::signature(attribute(op, "function_type")?)?;
+        Some((attribute(op, "sym_name").and_then(mlir::text)?, [arguments, results].concat()))
+    };
+    functions.filter_map(interface).collect()
 }
 
 fn global(op: Op, public: bool) -> Option<Global> {
