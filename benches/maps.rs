@@ -1,12 +1,10 @@
 //! The speed of reading, composing and simplifying indexing maps.
 
-#[path = "../test/reference/choices.rs"]
-mod choices;
 #[path = "../test/layouts/chains/random.rs"]
 mod random;
 
-use choices::Choices;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use layout_reference::choices::Choices;
 use std::hint::black_box;
 use tensor_layout::maps::{Indexing, IndexingMap};
 

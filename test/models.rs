@@ -4,17 +4,13 @@
 //! Each model is shrunk by smaller sizes, and run unchanged and with tiled layouts on its parameters. Parameter
 //! elements are small numbers that depend on their index.
 
-#[path = "reference/elements.rs"]
-mod elements;
-#[path = "reference/interpreter/mod.rs"]
-mod interpreter;
 mod jit;
 
 use fastrand::Rng;
-use interpreter::number::rounded;
-use interpreter::{Number, Value};
 use layout_console::Complaint;
 use layout_passes::Form;
+use layout_reference::interpreter::number::rounded;
+use layout_reference::interpreter::{self, Number, Value};
 use layout_runtime::{Buffer, call};
 use layout_test::Sample;
 use libtest_mimic::{Arguments, Failed, Trial};

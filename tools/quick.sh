@@ -33,7 +33,7 @@ while read -r file; do
     tools/translate/*) tests+=(translate) imports+=(imports) ;;
     tools/opt/*) parts+=(tools/) ;;
     test/*/*.mlir | test/*/*.test) parts+=("${file#test/}") ;;
-    test/reference/*) tests+=(layouts maps programs) ;;
+    test/reference/*) tests+=(layouts maps programs lowering) ;;
     test/lib.rs | test/pages.rs | test/build.rs) tests+=(structure) ;;
     test/jit.rs) tests+=(lowering) ;;
     test/*.rs | test/*/*.rs | test/*/*.txt)

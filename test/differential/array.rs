@@ -2,8 +2,8 @@
 
 use crate::board::Spread;
 use crate::buffer::GARBAGE;
-use crate::choices::Choices;
 use crate::element::{Element, Kind};
+use layout_reference::choices::Choices;
 use std::ops::{Deref, DerefMut};
 use tensor_layout::tiled::{Expansion, StridedDim};
 use tensor_layout::tiled::{Layout, TileEntry};

@@ -1,47 +1,33 @@
-//! TensorLayouts evaluated step by step on small tensors: a slow reference that shares no code with the crate.
+//! TensorLayouts over the places of a machine, and the buffers that hold them.
 //!
-//! The definition maps an index to a set of places: each part takes a digit of its dimension's index and moves along
-//! its axis. Copies are at every step of a part after `B@`, and at every place of an unnamed axis. The buffer of a
-//! machine holds all its places side by side, the last axis fastest; inside a place come the pieces over `Time`, then
-//! the local addresses, then the elements of a word.
+//! A part that no axis of the machine has is at every place. The buffer of a machine holds all its places side by side,
+//! the last axis fastest; inside a place come the pieces over `Time`, then the local addresses, then the elements of a
+//! word.
 
-use crate::choices::Choices;
-use std::fmt;
+use layout_reference::boxes::indices;
+use layout_reference::choices::Choices;
+use layout_reference::places::{Definition, Part, Place};
 
 /// The axes of the machine, parent to child, and the number of places along each.
 pub const AXES: &[(&str, i64)] = &[("L1B", 3), ("MAB", 4), ("PE", 12)];
+/// The axes inside of a place, the last one fastest.
+const LOCAL: [&str; 3] = ["Time", "Addr", "W"];
 /// The bits of a word of the machine.
 const WORD: i64 = 64;
 /// The limit of a buffer's elements, over all places.
 const ROOM: i64 = 150_000;
 
-/// The axis of a part.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Along {
-    /// An axis of the machine, by number.
-    Axis(usize),
-    Time,
-    Address,
-    Word,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-struct Part {
-    extent: i64,
-    along: Along,
-    stride: i64,
-}
-
-/// A TensorLayout without the tensor's sizes.
-#[derive(Clone, PartialEq, Debug)]
+/// A TensorLayout of any sizes.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    dims: Vec<Vec<Part>>,
-    /// The parts after `B@`.
-    copies: Vec<Part>,
-    /// The axes that are named whole after `B@`.
-    whole: Vec<usize>,
+    definition: Definition,
     /// Whether the sizes precede the layout.
     prefix: bool,
+}
+
+/// The number of places along an axis of the machine.
+fn places(axis: &str) -> Option<i64> {
+    AXES.iter().find(|(name, _)| *name == axis).map(|axis| axis.1)
 }
 
 impl Spread {
@@ -57,8 +43,8 @@ impl Spread {
 
     /// Parts for these sizes, whether or not they fit.
     fn any(rng: &mut Choices, sizes: &[i64], word: i64) -> Spread {
-        let mut used: Vec<Along> = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word]).collect();
-        used.retain(|along| *along != Along::Word || word > 1);
+        let mut used: Vec<&str> = AXES.iter().map(|axis| axis.0).chain(["Time", "W"]).collect();
+        used.retain(|axis| *axis != "W" || word > 1);
         rng.shuffle(&mut used);
         used.truncate(rng.usize(1..=3));
         let mut dims = Vec::new();
@@ -66,35 +52,35 @@ impl Spread {
             let (mut parts, mut rest) = (Vec::new(), *size);
             // From the least significant part on, until the dimension is covered, and at times beyond.
             while rest > 1 || rng.one_in(8) {
-                let along = if rng.one_in(3) { Along::Address } else { used[rng.usize(..used.len())] };
-                let extent = match along {
-                    Along::Axis(axis) => rng.i64(1..=AXES[axis].1.min(rest + 1)),
-                    Along::Word => rng.i64(1..=word),
-                    Along::Time => rng.i64(1..=rest.min(5)),
-                    Along::Address if rng.bool() => rest,
-                    Along::Address => rng.i64(1..=rest + 1),
+                let axis = if rng.one_in(3) { "Addr" } else { used[rng.usize(..used.len())] };
+                let extent = match axis {
+                    "W" => rng.i64(1..=word),
+                    "Time" => rng.i64(1..=rest.min(5)),
+                    "Addr" if rng.bool() => rest,
+                    "Addr" => rng.i64(1..=rest + 1),
+                    _ => rng.i64(1..=places(axis).expect("an axis of the machine").min(rest + 1)),
                 };
                 if extent == 1 && !rng.one_in(8) {
                     continue;
                 }
-                parts.insert(0, Part { extent, along, stride: 1 });
+                parts.insert(0, (extent, axis, 1));
                 rest = (rest + extent - 1) / extent;
             }
             dims.push(parts);
         }
-        let axes: Vec<usize> = (0..AXES.len()).collect();
-        let mut spread = Spread { dims, copies: Vec::new(), whole: Vec::new(), prefix: rng.one_in(3) };
+        let mut spread = Spread { definition: Definition::without_copies(sizes, dims), prefix: rng.one_in(3) };
         if rng.bool() {
-            let axis = axes[rng.usize(..axes.len())];
-            let along = match rng.u8(0..6) {
-                0 => Along::Time,
-                1 if word > 1 => Along::Word,
-                _ => Along::Axis(axis),
+            let axis = AXES[rng.usize(..AXES.len())].0;
+            let axis = match rng.u8(0..6) {
+                0 => "Time",
+                1 if word > 1 => "W",
+                _ => axis,
             };
-            let most = if along == Along::Word { word } else { 4 };
-            spread.copies.push(Part { extent: rng.i64(1..=most), along, stride: 1 });
+            let most = if axis == "W" { word } else { 4 };
+            spread.definition.copies.push((rng.i64(1..=most), axis, 1));
         }
-        spread.whole = axes.into_iter().filter(|axis| !spread.names(Along::Axis(*axis)) && rng.bool()).collect();
+        let unnamed = AXES.iter().map(|axis| axis.0).filter(|axis| !spread.is_over(axis) && rng.bool()).collect();
+        spread.definition.whole = unnamed;
         spread.set_strides(rng, sizes);
         spread
     }
@@ -102,117 +88,81 @@ impl Spread {
     /// Sets strides along each axis: parts in random order, each past the reach of the previous ones, at times with a
     /// gap; or any strides, so that parts may interleave.
     fn set_strides(&mut self, rng: &mut Choices, sizes: &[i64]) {
-        let all = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word, Along::Address]);
-        for along in all {
+        for axis in AXES.iter().map(|axis| axis.0).chain(["Time", "W", "Addr"]) {
             let interleave = rng.one_in(6);
             let gaps = rng.one_in(3);
             // Steps that only padding reaches are free for other parts, where parts may overlap.
-            let overlap = !matches!(along, Along::Axis(_)) && rng.one_in(4);
+            let overlap = places(axis).is_none() && rng.one_in(4);
             let mut parts: Vec<(i64, &mut Part)> = Vec::new();
-            for (parts_of, size) in self.dims.iter_mut().zip(sizes) {
-                let mut weight: i64 = parts_of.iter().map(|part| part.extent).product();
+            for (parts_of, size) in self.definition.dims.iter_mut().zip(sizes) {
+                let mut weight: i64 = parts_of.iter().map(|part| part.0).product();
                 for (k, part) in parts_of.iter_mut().enumerate() {
-                    weight /= part.extent;
-                    let needed = if k == 0 && overlap { (size - 1) / weight + 1 } else { part.extent };
-                    parts.push((needed.min(part.extent), part));
+                    weight /= part.0;
+                    let needed = if k == 0 && overlap { (size - 1) / weight + 1 } else { part.0 };
+                    parts.push((needed.min(part.0), part));
                 }
             }
-            parts.extend(self.copies.iter_mut().map(|part| (part.extent, part)));
-            parts.retain(|(_, part)| part.along == along);
+            parts.extend(self.definition.copies.iter_mut().map(|part| (part.0, part)));
+            parts.retain(|(_, part)| part.1 == axis);
             rng.shuffle(&mut parts);
             let mut past = 1;
             for (needed, part) in parts {
-                part.stride = if interleave { rng.i64(1..8) } else { past };
+                part.2 = if interleave { rng.i64(1..8) } else { past };
                 if gaps {
-                    part.stride += rng.i64(0..4);
+                    part.2 += rng.i64(0..4);
                 }
-                past = past.max(part.stride) + (needed - 1) * part.stride;
+                past = past.max(part.2) + (needed - 1) * part.2;
             }
         }
     }
 
     /// The axes that this dimension alone is spread over.
-    pub fn only_over(&self, dim: usize) -> Vec<usize> {
-        let over = |axis: &usize| {
-            let along = Along::Axis(*axis);
-            let others = self.dims.iter().enumerate().filter(|(d, _)| *d != dim).flat_map(|(_, parts)| parts);
-            let own = self.dims[dim].iter().any(|part| part.along == along && part.extent > 1);
-            own && !others.chain(&self.copies).any(|part| part.along == along)
+    pub fn only_over(&self, dim: usize) -> Vec<&'static str> {
+        let Definition { dims, copies, .. } = &self.definition;
+        let over = |axis: &&str| {
+            let others = dims.iter().enumerate().filter(|(d, _)| *d != dim).flat_map(|(_, parts)| parts);
+            let own = dims[dim].iter().any(|part| part.1 == *axis && part.0 > 1);
+            own && !others.chain(copies).any(|part| part.1 == *axis)
         };
-        (0..AXES.len()).filter(over).collect()
+        AXES.iter().map(|axis| axis.0).filter(over).collect()
     }
 
     /// Whether each element is at only some of the places of this axis.
-    pub fn is_over(&self, axis: usize) -> bool {
-        self.names(Along::Axis(axis))
-    }
-
-    fn names(&self, along: Along) -> bool {
-        self.parts().any(|part| part.along == along)
-    }
-
-    fn parts(&self) -> impl Iterator<Item = &Part> {
-        self.dims.iter().flatten().chain(&self.copies)
+    pub fn is_over(&self, axis: &str) -> bool {
+        self.definition.parts().any(|part| part.1 == axis)
     }
 
     /// The extent along an axis, up to the last coordinate that a part reaches.
-    fn reach(&self, along: Along) -> i64 {
-        self.parts().filter(|part| part.along == along).map(|part| (part.extent - 1) * part.stride).sum::<i64>() + 1
+    fn reach(&self, axis: &str) -> i64 {
+        let parts = self.definition.parts().filter(|part| part.1 == axis);
+        parts.map(|(extent, _, stride)| (extent - 1) * stride).sum::<i64>() + 1
     }
 
     /// The elements of each place's memory.
     fn room(&self) -> i64 {
-        [Along::Time, Along::Address, Along::Word].map(|along| self.reach(along)).iter().product()
+        LOCAL.map(|axis| self.reach(axis)).iter().product()
     }
 
     /// Whether the layout fits on the machine and gives each element its own places.
     fn is_good(&self, sizes: &[i64]) -> bool {
-        let fits = AXES.iter().enumerate().all(|(axis, (_, n))| self.reach(Along::Axis(axis)) <= *n);
-        let words = self.parts().all(|part| part.along != Along::Word) || self.reach(Along::Word) <= 2;
+        let fits = AXES.iter().all(|(axis, n)| self.reach(axis) <= *n);
+        let words = !self.is_over("W") || self.reach("W") <= 2;
         let mut seen = std::collections::HashSet::new();
         fits && words && self.offsets(sizes).into_iter().flatten().all(|offset| seen.insert(offset))
     }
 
     /// The offsets of all copies of each element in the buffer, by row-major index.
     pub fn offsets(&self, sizes: &[i64]) -> Vec<Vec<usize>> {
-        let mut found = Vec::new();
-        for number in 0..sizes.iter().product::<i64>() {
-            let mut rest = number;
-            let mut digits: Vec<(Along, i64)> = Vec::new();
-            for (parts, size) in self.dims.iter().zip(sizes).rev() {
-                let mut index = rest % size;
-                rest /= size;
-                for part in parts.iter().rev() {
-                    digits.push((part.along, index % part.extent * part.stride));
-                    index /= part.extent;
-                }
-            }
-            let coordinate = |along: Along| digits.iter().filter(|d| d.0 == along).map(|d| d.1).sum::<i64>();
-            let mut offsets = vec![0i64];
-            for (axis, (_, places)) in AXES.iter().enumerate() {
-                let along = Along::Axis(axis);
-                let mut at = vec![coordinate(along)];
-                for copy in self.copies.iter().filter(|copy| copy.along == along) {
-                    at = at.iter().flat_map(|c| (0..copy.extent).map(move |k| c + k * copy.stride)).collect();
-                }
-                if !self.names(along) {
-                    at = (0..*places).collect();
-                }
-                offsets = offsets.iter().flat_map(|o| at.iter().map(move |c| o * places + c)).collect();
-            }
-            let mut locals = vec![0i64];
-            for along in [Along::Time, Along::Address, Along::Word] {
-                let mut at = vec![coordinate(along)];
-                for copy in self.copies.iter().filter(|copy| copy.along == along) {
-                    at = at.iter().flat_map(|c| (0..copy.extent).map(move |k| c + k * copy.stride)).collect();
-                }
-                let reach = self.reach(along);
-                locals = locals.iter().flat_map(|o| at.iter().map(move |c| o * reach + c)).collect();
-            }
-            let all = offsets.iter().flat_map(|o| locals.iter().map(move |l| (o * self.room() + l) as usize));
-            found.push(all.collect());
-        }
-        found
+        let at = |place: Place| {
+            let coordinates = |axis: &str, n: i64| place.get(axis).map_or(0..n, |at| *at..at + 1);
+            let local = LOCAL.iter().fold(0, |at, axis| at * self.reach(axis) + place.get(axis).unwrap_or(&0));
+            let places = AXES.iter().fold(vec![0], |all, (axis, n)| {
+                all.iter().flat_map(|at| coordinates(axis, *n).map(move |c| at * n + c)).collect()
+            });
+            places.into_iter().map(move |at| (at * self.room() + local) as usize).collect::<Vec<_>>()
+        };
+        let copies = |index: &Vec<i64>| self.definition.every_place(index).into_iter().flat_map(at).collect();
+        indices(sizes).iter().map(copies).collect()
     }
 
     /// The elements of the buffer.
@@ -228,14 +178,10 @@ impl Spread {
             dimensions.insert(0, (*places, stride));
             stride *= places;
         }
-        for part in self.parts().filter(|part| part.extent > 1) {
-            let unit = match part.along {
-                Along::Axis(_) => continue,
-                Along::Time => self.reach(Along::Address) * self.reach(Along::Word),
-                Along::Address => self.reach(Along::Word),
-                Along::Word => 1,
-            };
-            dimensions.push((part.extent, part.stride * unit));
+        for (extent, axis, stride) in self.definition.parts().filter(|part| part.0 > 1) {
+            let Some(number) = LOCAL.iter().position(|local| local == axis) else { continue };
+            let unit: i64 = LOCAL[number + 1..].iter().map(|axis| self.reach(axis)).product();
+            dimensions.push((*extent, stride * unit));
         }
         dimensions
     }
@@ -255,36 +201,16 @@ impl Spread {
 
     /// The same layout with copies at every place of an axis that has fewer; `None` if no axis has fewer.
     pub fn with_all_copies(&self) -> Option<Spread> {
-        let more = Spread { copies: Vec::new(), ..self.clone() };
-        let axis = |part: &Part| matches!(part.along, Along::Axis(axis) if part.extent < AXES[axis].1);
-        let fewer = self.copies.iter().any(|part| axis(part) && !more.names(part.along));
-        fewer.then_some(more)
+        let mut more = self.clone();
+        let is_part = |(extent, axis, _): &Part| places(axis).is_some_and(|n| *extent < n);
+        let copies = std::mem::take(&mut more.definition.copies);
+        copies.iter().any(|part| is_part(part) && !more.is_over(part.1)).then_some(more)
     }
 
     /// The text of the layout for a tensor of these sizes.
     pub fn text(&self, sizes: &[i64]) -> String {
-        let dims: Vec<_> = self.dims.iter().map(|parts| format!("({})", list(parts))).collect();
-        let mut copies: Vec<_> = self.copies.iter().map(ToString::to_string).collect();
-        copies.extend(self.whole.iter().map(|axis| AXES[*axis].0.to_owned()));
-        let copies = if copies.is_empty() { String::new() } else { format!("; B@[{}]", copies.join(", ")) };
-        let prefix = if self.prefix { format!("({})/", list(sizes)) } else { String::new() };
-        format!("{prefix}({}{copies})", dims.join(", "))
-    }
-}
-
-fn list<T: fmt::Display>(items: &[T]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let axis = match self.along {
-            Along::Axis(axis) => AXES[axis].0,
-            Along::Time => "Time",
-            Along::Word => "W",
-            Along::Address => return write!(f, "{}:{}", self.extent, self.stride),
-        };
-        write!(f, "{}_{axis}:{}", self.extent, self.stride)
+        let text = Definition { shape: sizes.to_vec(), ..self.definition.clone() }.text();
+        if self.prefix { text } else { text.split_once('/').expect("sizes").1.to_string() }
     }
 }
 

@@ -1,8 +1,8 @@
-//! Arrays in memory, laid out by the slow evaluator of `definition.rs`, with garbage in the padding and around them.
+//! Arrays in memory, laid out by the slow evaluator of `layout_reference::tiled`, with garbage in the padding and around them.
 
 use crate::array::{Array, Notation};
-use crate::definition::lay_out;
 use layout_passes::Form;
+use layout_reference::tiled::lay_out;
 use layout_runtime::{Descriptor, Engine, Passed};
 use std::slice;
 use tensor_layout::tiled::Expansion;
@@ -101,13 +101,7 @@ fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
         return (places, spread.elements() * bits / 8);
     }
     let memory = lay_out(&array.sizes, &array.tiled_layout());
-    let mut found = vec![Vec::new(); array.sizes.iter().product::<i64>() as usize];
-    for (offset, content) in memory.cells.iter().enumerate() {
-        if let Some(index) = content {
-            let number = array.sizes.iter().zip(index).fold(0, |at, (n, i)| at * n + i);
-            found[number as usize].push(offset * bits);
-        }
-    }
+    let found = memory.offsets(&array.sizes).into_iter().map(|offset| vec![offset as usize * bits]).collect();
     (found, (memory.cells.len() * bits).div_ceil(8))
 }
 

@@ -2,10 +2,10 @@
 
 use crate::array::Array;
 use crate::buffer::{Buffer, GARBAGE, call};
-use crate::choices::Choices;
 use crate::element::random_number;
 use crate::program::Program;
 use layout_passes::Form;
+use layout_reference::choices::Choices;
 use layout_runtime::Engine;
 
 /// The relative tolerance of results that are rounded in another order.

@@ -1,6 +1,6 @@
 //! Element types: the bytes of a number, and the names of operations on them.
 
-use crate::choices::Choices;
+use layout_reference::choices::Choices;
 
 /// An element type.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -40,11 +40,7 @@
 mod array;
 mod board;
 mod buffer;
-#[path = "../reference/choices.rs"]
-mod choices;
 mod compare;
-#[path = "../reference/definition.rs"]
-mod definition;
 mod element;
 mod engine;
 #[path = "../jit.rs"]
@@ -54,8 +50,8 @@ mod program;
 mod programs;
 mod template;
 
-use choices::{Choices, Search, runner};
 use layout_passes::Form;
+use layout_reference::choices::{Choices, Search, runner};
 use layout_test::Sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use part::{DIFFERENT, FAILED, MARK, Part};

@@ -1,7 +1,6 @@
 //! All programs of one kind in one form: generated, compiled and run.
 
 use crate::array::Source;
-use crate::choices::Choices;
 use crate::compare::{Comparison, Rounding};
 use crate::engine::{engine, said_of_padding};
 use crate::jit;
@@ -10,6 +9,7 @@ use crate::programs::{KINDS, Kind, PADDING};
 use layout_passes::{
     Arena, Form, LowerMemrefsOptions, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target,
 };
+use layout_reference::choices::Choices;
 use layout_runtime::Engine;
 use melior::Context;
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! A random fault in a module's text.
 
-use crate::choices::Choices;
 use crate::retype;
 use crate::text::{self, Operation};
+use layout_reference::choices::Choices;
 
 /// Operations with the same operand and result types.
 const ALIKE: &[&[&str]] = &[

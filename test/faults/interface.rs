@@ -1,8 +1,8 @@
 //! The interface of a lowered function: types from text, element positions in memory, and random elements.
 
-use crate::choices::Choices;
-use crate::definition::lay_out;
 use crate::text;
+use layout_reference::choices::Choices;
+use layout_reference::tiled::lay_out;
 use tensor_layout::tiled::Layout;
 
 /// The limit of elements in an argument or result.
@@ -210,18 +210,13 @@ pub fn value(before: &str, after: &str) -> Option<Value> {
         }
         let place =
             |index: Vec<i64>| start + 8 * bytes * index.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>() as usize;
-        return memory(crate::definition::indices(&logical).into_iter().map(place).collect(), 8 * bytes, whole);
+        return memory(layout_reference::boxes::indices(&logical).into_iter().map(place).collect(), 8 * bytes, whole);
     };
     let layout: Layout = layout.strip_suffix('>')?.parse().ok()?;
     let own = 8 * element.bytes();
     let stored = if layout.element_bits == 0 { own } else { layout.element_bits as usize };
     let memory_of = lay_out(&logical, &layout);
-    let mut places = vec![0; logical.iter().product::<i64>() as usize];
-    for (at, index) in memory_of.cells.iter().enumerate() {
-        if let Some(index) = index {
-            places[logical.iter().zip(index).fold(0, |at, (n, i)| at * n + i) as usize] = start + at * stored;
-        }
-    }
+    let places = memory_of.offsets(&logical).into_iter().map(|at| start + at as usize * stored).collect();
     let size = start / 8 + (memory_of.cells.len() * stored).div_ceil(8).div_ceil(bytes) * bytes;
     memory(places, if stored == own { own } else { element.bits }, size.max(whole))
 }

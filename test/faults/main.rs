@@ -18,10 +18,6 @@
 //! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` skips that many. `LAYOUT_KEEP` names a folder
 //! for faults that were proved harmless but change numbers, and for reported errors that change none.
 
-#[path = "../reference/choices.rs"]
-mod choices;
-#[path = "../reference/definition.rs"]
-mod definition;
 mod fault;
 mod interface;
 #[path = "../jit.rs"]
@@ -33,8 +29,8 @@ mod reverse;
 mod run;
 mod text;
 
-use choices::Choices;
 use interface::{Element, Value};
+use layout_reference::choices::Choices;
 use layout_test::Sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::Context;

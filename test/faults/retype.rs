@@ -1,8 +1,8 @@
 //! Faults that change a memref type at its definition and at its uses.
 
-use crate::choices::Choices;
 use crate::fault::scope_end;
 use crate::text::Operation;
+use layout_reference::choices::Choices;
 
 type Lines = Vec<String>;
 

@@ -1,9 +1,9 @@
 //! Runs a lowered function in separate processes, one for each draw of numbers.
 
-use crate::choices::Choices;
 use crate::interface::{Interface, Value};
 use crate::reverse::reversed;
 use crate::{jit, memory, text};
+use layout_reference::choices::Choices;
 use melior::ir::Module;
 use melior::{Context, pass::PassManager, utility};
 use std::ffi::c_void;

@@ -4,8 +4,8 @@
 
 mod random;
 
-use crate::choices;
 use fastrand::Rng;
+use layout_reference::choices;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use tensor_layout::expr::Expr;

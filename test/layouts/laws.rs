@@ -1,9 +1,10 @@
 //! Laws of all layouts, tried on random ones, against the definition computed step by step.
 
-use crate::choices::{self, Choices};
-use crate::definition::{indices, lay_out};
-use crate::mangled;
 use crate::sample::Sample;
+use layout_reference::boxes::{indices, position};
+use layout_reference::choices::{self, Choices};
+use layout_reference::mangled;
+use layout_reference::tiled::lay_out;
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::IndexingMap;
 use tensor_layout::operations::{Array, Dim, Shape};
@@ -191,9 +192,8 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
         let kept: u128 = !0 >> (128 - if bits == bytes * 8 { bits } else { own });
         assert_eq!(memory.len(), (cells.len() * bits).div_ceil(8), "{name} {element}: bytes");
         let bit = |k: usize| memory[k / 8] >> (k % 8) & 1 == 1;
-        let number = |index: &[i64]| index.iter().zip(sizes).fold(0, |at, (i, size)| at * size + i) as usize;
         for (offset, cell) in cells.iter().enumerate() {
-            let expected = cell.as_ref().map_or(1, |index| value(number(index)) & kept);
+            let expected = cell.as_ref().map_or(1, |index| value(position(index, sizes)) & kept);
             let found = (0..bits).fold(0, |n, k| n | u128::from(bit(offset * bits + k)) << k.min(127));
             assert_eq!(found, expected, "{name} {element}: offset {offset}, {cell:?}");
         }
@@ -203,7 +203,10 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
         assert_eq!(back, dense, "{name} {element}: there and back");
         let mut offsets = vec![-1; elements];
         packing.offsets(&mut offsets).unwrap();
-        let all = cells.iter().enumerate().filter_map(|(offset, cell)| Some((number(cell.as_ref()?), offset as i64)));
+        let all = cells
+            .iter()
+            .enumerate()
+            .filter_map(|(offset, cell)| Some((position(cell.as_ref()?, sizes), offset as i64)));
         assert!(all.clone().count() == elements && all.clone().all(|(k, at)| offsets[k] == at), "{name}: offsets");
     }
 }

@@ -1,6 +1,6 @@
 //! Machines: their text, and the layouts that fit.
 
-use crate::lines;
+use layout_reference::lines;
 use tensor_layout::places::Placement;
 use tensor_layout::places::{Fit, Machine, READY, Topology};
 
@@ -33,10 +33,7 @@ fn links_say_what_they_join() {
 
 #[test]
 fn errors_say_what_would_be_right_and_where() {
-    lines::check("machine/errors.txt", "! ", |text, _| {
-        let error = Machine::parse(text).expect_err(text);
-        format!("{} {}", error.at.unwrap(), error.message)
-    });
+    lines::check("layouts/machine/errors.txt", "! ", |text, _| lines::error(&Machine::parse(text).expect_err(text)));
 }
 
 #[test]

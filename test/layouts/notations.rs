@@ -1,13 +1,12 @@
 //! Layout notations of other projects: examples, refused texts with their positions, and laws on random layouts against
-//! the definition of each notation, computed from the text (`notations/slow.rs`).
+//! the definition of each notation, computed from the text.
 
-mod slow;
-
-use self::slow::{bases, element, indices, offsets};
-use crate::choices::{self, Choices};
-use crate::lines;
-use crate::mangled;
 use crate::sample::Sample;
+use layout_reference::boxes::indices;
+use layout_reference::choices::{self, Choices};
+use layout_reference::lines;
+use layout_reference::mangled;
+use layout_reference::notations::{bases, element, offsets};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use tensor_layout::element::ElementType;
@@ -25,7 +24,7 @@ fn converted(text: &str, notation: Notation) -> Result<String, String> {
 
 #[test]
 fn examples() {
-    lines::check("notations/examples.txt", "> ", |text, expected| {
+    lines::check("layouts/notations/examples.txt", "> ", |text, expected| {
         let (notation, _) = expected.split_once(' ').unwrap();
         format!("{notation} {}", converted(text, notation.parse().unwrap()).unwrap())
     });
@@ -46,61 +45,16 @@ fn a_swizzle_of_an_encoding_moves_factors() {
 
 #[test]
 fn what_cannot_be_said_says_why() {
-    use Notation::*;
-    for (text, notation, why) in [
-        ("f32[3,5]{1,0:T(2,2)}", Cute, "CuTe has no padding: the size of dimension 0 must be a multiple of 2, found 3"),
-        (
-            "f32[3,5]{1,0:T(2,2)}",
-            Numpy,
-            "dimension 0 must have one stride, found the strides [12, 2]: it is cut into tiles",
-        ),
-        ("f32[3,5]{1,0:T(2,2)}", Triton, "the size of dimension 0 must be a power of two, found 3"),
-        ("f32[4,8]{1,0:S(1)}", Cute, "`cute` has no memory space, found `S(1)`"),
-        ("f32[4,8]{1,0:S(1)}", TensorLayout, "`tensor-layout` has no memory space, found `S(1)`"),
-        ("f32[4,8]{1,0:S(1)}", Jax, "JAX's `Layout` has no word for a memory space: it is part of the sharding there"),
-        ("f32[4,8]{1,0:S(2)}", Mosaic, "Mosaic has no name for the memory space 2"),
-        ("f32[4,8]{1,0:T(*,4)}", Mosaic, "Mosaic has no merged dimensions (`*`)"),
-        (
-            "f32[4,8]{0,1:T(2,4)}",
-            Mosaic,
-            "a tile of Mosaic cuts the last dimensions in their order, found one of the dimensions [0, 1], minor to major",
-        ),
-        ("s4[8]{0:E(4)}", Numpy, "`numpy` has no word for elements of another size than their type's (`E`)"),
-        ("f32[8]{0:M(4)}", Cute, "`cute` has no word for a metadata prefix (`M`)"),
-        ("((4_PE, 3:8), (8:1))", Tiled, "a tiled layout must use the address alone, found the axis PE"),
-        ("((4_PE, 3:8), (8:1))", AffineMap, "a memref must use the address alone, found the axis PE"),
-        ("((4_PE, 4:8), (8:1))", Triton, "Triton has the axes lane, warp and block, found `PE`"),
-        (
-            "((4_lane:2, 4:8), (8:1))",
-            Triton,
-            "Triton has no padding: the places along the lane must all have an element, found none where bit 0 is 1",
-        ),
-        (
-            "((4_lane, 4:16), (8:1))",
-            Triton,
-            "Triton has no padding: the places along the address must all have an element, found none where bit 3 is 1",
-        ),
-        ("Sw<2,0,3> o 0 o (8,8):(8,1)", Tiled, "the places are no sum over the dimensions, as under a swizzle"),
-        (
-            "memref<4xf32, strided<[1], offset: 3>>",
-            Tiled,
-            "the first element must be at 0 along Addr, found it at 3; layouts have no offset",
-        ),
-        (
-            "f32[8,8]{1,0:T(4,4)(2,2)}",
-            Iree,
-            "a packed tensor has one tile for each dimension and all tiles after all grids, found another order in memory",
-        ),
-    ] {
-        assert_eq!(converted(text, notation), Err(why.to_string()), "{text}");
-    }
+    lines::check("layouts/notations/refusals.txt", "! ", |text, expected| {
+        let (notation, _) = expected.split_once(' ').unwrap();
+        format!("{notation} {}", converted(text, notation.parse().unwrap()).unwrap_err())
+    });
 }
 
 #[test]
 fn errors_are_where_they_are() {
-    lines::check("notations/errors.txt", "! ", |text, _| {
-        let error = read(text).map(|_| ()).expect_err(text);
-        format!("{} {}", error.at.unwrap(), error.message)
+    lines::check("layouts/notations/errors.txt", "! ", |text, _| {
+        lines::error(&read(text).map(|_| ()).expect_err(text))
     });
 }
 

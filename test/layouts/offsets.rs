@@ -2,25 +2,22 @@
 //! rectangles are reassembled.
 
 use crate::sample::Sample;
+use layout_reference::random::Random;
 use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
 
-/// Random numbers of a linear congruential generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-
-    fn ranges(&mut self, count: usize, moments: usize, bytes: usize, alignments: &[i64]) -> Vec<LiveRange> {
-        let one = |_| {
-            let (a, b) = (self.below(moments), self.below(moments));
-            let alignment = alignments[self.below(alignments.len())];
-            LiveRange { live: (a.min(b), a.max(b)), bytes: self.below(bytes) as i64, alignment }
-        };
-        (0..count).map(one).collect()
-    }
+fn random_ranges(
+    random: &mut Random,
+    count: usize,
+    moments: usize,
+    bytes: usize,
+    alignments: &[i64],
+) -> Vec<LiveRange> {
+    let one = |_| {
+        let (a, b) = (random.below(moments), random.below(moments));
+        let alignment = alignments[random.below(alignments.len())];
+        LiveRange { live: (a.min(b), a.max(b)), bytes: random.below(bytes) as i64, alignment }
+    };
+    (0..count).map(one).collect()
 }
 
 fn meet(a: &LiveRange, b: &LiveRange) -> bool {
@@ -78,7 +75,7 @@ fn small_cases_have_the_lowest_end() {
     for round in 0..rounds {
         let alignments: &[i64] = if round % 2 == 0 { &[1] } else { &[1, 2, 4] };
         let count = 1 + random.below(7);
-        let ranges = random.ranges(count, 7, 7, alignments);
+        let ranges = random_ranges(&mut random, count, 7, 7, alignments);
         let found = offsets(&ranges, &SearchLimits::default()).unwrap();
         assert_valid(&ranges, &found);
         let mut best = 1000;
@@ -134,7 +131,7 @@ fn large_cases_are_valid() {
     let mut random = Random(3);
     for round in 0..60 {
         let count = 1 + random.below(400);
-        let ranges = random.ranges(count, 1 + round * 20, 9000, &[1, 64, 4096]);
+        let ranges = random_ranges(&mut random, count, 1 + round * 20, 9000, &[1, 64, 4096]);
         let found = offsets(&ranges, &SearchLimits { capacity: None, steps: 20_000 }).unwrap();
         assert_valid(&ranges, &found);
     }

@@ -1,14 +1,14 @@
 //! Shardings as layouts: each element against the definition, over random meshes, shapes and layouts; refused texts
 //! with their positions.
 
-use crate::lines;
 use crate::sample::Sample;
+use layout_reference::boxes::{indices, steps};
+use layout_reference::lines;
+use layout_reference::places::along;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType::F32;
 use tensor_layout::notations::{Described, Notation, read, write};
-use tensor_layout::places::{
-    CollectiveKind, Copies, DigitExchange, IndexDigit, Machine, Placement, RelayoutStep, collectives,
-};
+use tensor_layout::places::{CollectiveKind, DigitExchange, IndexDigit, Machine, Placement, RelayoutStep, collectives};
 use tensor_layout::tiled::{Expansion, Layout};
 
 /// The devices of an element, and its address on each.
@@ -16,13 +16,9 @@ fn of_layout(described: &Described, index: &[i64]) -> (Vec<i64>, i64) {
     let meaning = described.meaning().unwrap();
     let place = meaning.map.evaluate(index).unwrap().unwrap();
     let mut devices = vec![0];
-    for (axis, copies) in meaning.copies.iter().enumerate() {
-        let Copies::Steps(steps) = copies else { panic!("copies on all devices") };
-        let at = place[axis];
-        devices = devices.iter().map(|device| device + at).collect();
-        for (extent, stride) in steps {
-            devices = devices.iter().flat_map(|first| (0..*extent).map(move |k| first + k * stride)).collect();
-        }
+    for (copies, at) in meaning.copies.iter().zip(&place) {
+        let copied = along(copies, *at).expect("copies on some devices");
+        devices = devices.iter().flat_map(|device| copied.iter().map(move |copy| device + copy)).collect();
     }
     devices.sort_unstable();
     (devices, place[meaning.axes.len()])
@@ -30,16 +26,8 @@ fn of_layout(described: &Described, index: &[i64]) -> (Vec<i64>, i64) {
 
 /// The numbers below `count`, as an iota of sizes `from`, transposed.
 fn iota(from: &[i64], order: &[usize]) -> Vec<i64> {
-    let stride = |dim: usize| from[dim + 1..].iter().product::<i64>();
-    order.iter().fold(vec![0], |devices, dim| {
-        devices.iter().flat_map(|first| (0..from[*dim]).map(move |k| first + k * stride(*dim))).collect()
-    })
-}
-
-fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
-    sizes.iter().fold(vec![vec![]], |all, size| {
-        all.iter().flat_map(|first| (0..*size).map(move |i| [&first[..], &[i]].concat())).collect()
-    })
+    let part = |dim: &usize| (from[*dim], from[dim + 1..].iter().product());
+    steps(0, &order.iter().map(part).collect::<Vec<_>>())
 }
 
 fn list<N: ToString>(numbers: &[N]) -> String {
@@ -108,48 +96,17 @@ fn each_element_is_on_its_devices() {
 #[test]
 fn axes_of_a_mesh_are_axes_of_the_layout() {
     let to = |text: &str, notation| write(&read(text).unwrap(), notation, F32).map_err(|error| error.message);
-    for (text, parts, sharding, numbered) in [
-        (
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>"#,
-            "(8,6)/((2_x, 4:2), (4_y, 2:1))",
-            "",
-            "devices=[2,4]<=[8]",
-        ),
-        (
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y", ?}p1, {?}], replicated={"x"}>"#,
-            "((4_y, 2:6), (6:1); B@[2_x:1])",
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y"}, {}]>"#,
-            "devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate",
-        ),
-        (
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=8]>, [{"x":(4)2}, {"x":(2)2}]>"#,
-            "((2_x:1, 4:3), (2_x:2, 3:1); B@[2_x:4])",
-            "",
-            "devices=[2,2,2]<=[2,2,2]T(2,1,0) last_tile_dim_replicate",
-        ),
-        (
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "one"=1, "y"=2]>, [{"y", "x"}, {"one"}]>"#,
-            "((2_y, 2_x, 2:6), (6:1))",
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "one"=1, "y"=2]>, [{"y", "x"}, {"one"}]>"#,
-            "devices=[4,1]<=[2,2]T(1,0)",
-        ),
-        // Names that a layout cannot have.
-        (
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["_axis_1"=2, "my_y"=2, "W"=2, "myy"=2]>, [{"my_y", "_axis_1"}, {"W", "myy"}]>"#,
-            "(8,6)/((2_Axis1, 2_axis1, 2:2), (2_Axis2, 2_myy, 2:1))",
-            "",
-            "devices=[4,4]<=[2,2,4]T(1,0,2)",
-        ),
-    ] {
-        assert_eq!(to(text, Notation::TensorLayout).as_deref(), Ok(parts));
-        let sharding = if sharding.is_empty() { text } else { sharding };
-        assert_eq!(to(text, Notation::Shardy).as_deref(), Ok(sharding));
-        let numbered = format!("f32[8,6]{{1,0}} sharding={{{numbered}}}");
-        assert_eq!(to(text, Notation::Sharding).as_deref(), Ok(&numbered[..]));
-        let by_name = to(parts, Notation::Shardy).unwrap();
-        assert_eq!(to(&by_name, Notation::TensorLayout).as_deref(), Ok(parts));
-        assert!(to(parts, Notation::Sharding).unwrap_err().contains("numbers devices along one axis, `Device`"));
-    }
+    lines::check("layouts/shardings/axes.txt", "> ", |text, expected| {
+        let notation: Notation = expected.split_once(' ').unwrap().0.parse().unwrap();
+        let written = to(text, notation).unwrap();
+        if notation == Notation::TensorLayout {
+            let by_name = to(&written, Notation::Shardy).unwrap();
+            assert_eq!(to(&by_name, Notation::TensorLayout).as_ref(), Ok(&written));
+            let error = to(&written, Notation::Sharding).unwrap_err();
+            assert!(error.contains("numbers devices along one axis, `Device`"), "{error}");
+        }
+        format!("{} {written}", notation.name())
+    });
     // A tile of 8 rows on each device: 10 rows of 20 are padded to 16, in the middle of the array.
     let text = "f32[20,256]{1,0:T(8,128)} sharding={devices=[2,1]<=[2]}";
     let (devices, address) = of_layout(&read(text).unwrap(), &[10, 3]);
@@ -240,17 +197,13 @@ fn devices_are_places_of_a_machine() {
             for (k, axis) in meaning.axes.iter().enumerate() {
                 let number: usize = axis[1..].parse().unwrap();
                 let minor: i64 = axes[number + 1..].iter().product();
-                let Copies::Steps(steps) = &meaning.copies[k] else { panic!("copies on all places") };
-                found = found.iter().map(|device| device + place[k] * minor).collect();
-                for (extent, stride) in steps {
-                    let copy = |first: &i64| (0..*extent).map(|n| first + n * stride * minor).collect::<Vec<_>>();
-                    found = found.iter().flat_map(copy).collect();
-                }
+                let copied = along(&meaning.copies[k], place[k]).expect("copies on some places");
+                found = found.iter().flat_map(|device| copied.iter().map(move |at| device + at * minor)).collect();
             }
             // An axis without a name has copies at all places.
             for (k, extent) in axes.iter().enumerate().filter(|(k, _)| !meaning.axes.contains(&format!("A{k}"))) {
                 let minor: i64 = axes[k + 1..].iter().product();
-                found = found.iter().flat_map(|first| (0..*extent).map(move |n| first + n * minor)).collect();
+                found = found.into_iter().flat_map(|first| steps(first, &[(*extent, minor)])).collect();
             }
             found.sort_unstable();
             assert_eq!((found, place[meaning.axes.len()]), of_layout(&described, &index), "{text} at {index:?}");
@@ -277,43 +230,16 @@ fn meshes_are_compared_by_their_devices() {
 
 #[test]
 fn what_is_wrong_has_its_place() {
-    lines::check("shardings/errors.txt", "! ", |text, _| {
-        let error = read(text).unwrap_err();
-        format!("{} {}", error.at.unwrap(), error.message)
-    });
+    lines::check("layouts/shardings/errors.txt", "! ", |text, _| lines::error(&read(text).unwrap_err()));
 }
 
 #[test]
 fn what_no_sharding_can_say() {
-    for (text, notation, message) in [
-        (
-            "((3:8, 4_Device), (8:1))",
-            Notation::Sharding,
-            "a sharding cuts a dimension into runs of elements, found Device inside of one in dimension 0",
-        ),
-        (
-            "(10,8)/((2_Device, 8:8), (8:1))",
-            Notation::Sharding,
-            "2 parts of 10 elements must have 5 each, found 8 in dimension 0",
-        ),
-        (
-            "((2_Device:2, 4:8), (8:1))",
-            Notation::Sharding,
-            "`sharding=` numbers all devices, found none with a number from 1 to 1",
-        ),
-        (
-            "((4_PE, 2:8), (8:1))",
-            Notation::Sharding,
-            "`sharding=` numbers devices along one axis, `Device`, found `PE`",
-        ),
-        (
-            "((8:8), (8:1); B@[x])",
-            Notation::Shardy,
-            "a mesh has sizes; expected `B@[n_x:1]` for copies along all of `x`",
-        ),
-    ] {
-        assert_eq!(write(&read(text).unwrap(), notation, F32).unwrap_err().message, message, "{text}");
-    }
+    lines::check("layouts/shardings/refusals.txt", "! ", |text, expected| {
+        let (notation, _) = expected.split_once(' ').unwrap();
+        let error = write(&read(text).unwrap(), notation.parse().unwrap(), F32).unwrap_err();
+        format!("{notation} {}", error.message)
+    });
 }
 
 /// The device axes, majormost first, with their sizes.
@@ -329,11 +255,7 @@ fn held(placement: &Placement, mesh: Mesh) -> Vec<BTreeSet<Vec<i64>>> {
     let is_at = |place: &[i64], first: &[i64]| {
         mesh.iter().zip(place).all(|((name, _), at)| {
             let Some(axis) = placement.axes().iter().position(|axis| axis == name) else { return true };
-            let Copies::Steps(steps) = placement.copies(axis) else { return true };
-            let copies: Vec<i64> = steps.iter().fold(vec![first[axis]], |all, (extent, stride)| {
-                all.iter().flat_map(|first| (0..*extent).map(move |k| first + k * stride)).collect()
-            });
-            copies.contains(at)
+            along(&placement.copies(axis), first[axis]).is_none_or(|copies| copies.contains(at))
         })
     };
     let of_place = |place: Vec<i64>| {

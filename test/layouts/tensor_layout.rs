@@ -1,9 +1,11 @@
 //! TensorLayouts: the notation's examples with their numbers, messages for wrong texts, and laws on random layouts
 //! against the definition computed step by step.
 
-use crate::choices::{self, Choices};
-use crate::mangled;
-use crate::places::{Definition, indices};
+use layout_reference::boxes::{index_at, indices, is_inside, position};
+use layout_reference::choices::{self, Choices};
+use layout_reference::lines;
+use layout_reference::mangled;
+use layout_reference::places::Definition;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use tensor_layout::conversion::Meaning;
@@ -25,50 +27,17 @@ fn placed(text: &str) -> Placement {
 
 #[test]
 fn examples() {
-    // The layout, an index, its coordinates along the axes in order of appearance, then the address.
-    for (text, index, place) in [
-        ("(2:3, 3:1)", &[1, 2][..], &[5][..]),
-        ("(3:1, 2:3)", &[2, 1], &[5]),
-        ("(2:3, 2:1)", &[1, 1], &[4]),
-        ("(2:3, 2:2)", &[1, 1], &[5]),
-        ("((4_PE, 3:8), (8:1))", &[7, 5], &[2, 13]),
-        ("((12:2), (4_PE, 2:1))", &[7, 5], &[2, 15]),
-        ("((3:8, 4_PE), (8:1))", &[7, 5], &[3, 13]),
-        ("((2_PE:2, 6:4), (2_PE:1, 4:1))", &[7, 5], &[3, 5]),
-        ("((2_PE:1, 6:4), (2_PE:2, 4:1))", &[7, 2], &[1, 6]),
-        ("((12:8), (8:1))", &[7, 5], &[61]),
-        ("((12:8), (8:1); B@[PE])", &[7, 5], &[0, 61]),
-        ("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))", &[1023, 511], &[15, 7, 15, 3, 63]),
-        ("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))", &[77, 38], &[1, 1, 1, 2, 41]),
-        ("((8_MAB:2, 8_L1B:1, 2_MAB:1))", &[127], &[15, 7, 0]),
-        ("(10,7)/((3:7, 4_PE), (7:1))", &[9, 6], &[1, 20]),
-        ("(10,7)/((10:2), (2:1, 4_PE))", &[9, 6], &[2, 19]),
-        ("(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])", &[255, 15], &[7, 7, 3, 1, 0, 7]),
-        ("(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))", &[255, 15], &[6, 1, 511]),
-        ("((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])", &[15, 1023], &[15, 7, 3, 1, 0, 15]),
-        (
-            "((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))",
-            &[127, 127, 127],
-            &[7, 15, 7, 3, 1, 255],
-        ),
-        ("((32:2), (2:1, 4_PE:1, 2_W:1))", &[31, 15], &[3, 1, 63]),
-        // Parts after `25_Time:1` do not count, and 2 * 25 times are used.
-        (
-            "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
-            &[0, 4095, 99],
-            &[7, 49, 3, 7 * 96 + 48 + 15],
-        ),
-        ("/((4_PE), (8:1))", &[3, 7], &[3, 7]),
-        ("((), (1), (1:7))", &[0, 0, 0], &[0]),
-        ("((4_PE:3))", &[3], &[9, 0]),
-    ] {
+    lines::check("layouts/tensor_layout/places.txt", "> ", |text, expected| {
+        let (list, _) = expected.split_once(" at ").unwrap();
+        let index: Vec<i64> = serde_json::from_str(list).unwrap();
         let placement = placed(text);
-        assert_eq!(placement.place(index).as_deref(), Ok(place), "{text} at {index:?}");
-        assert_eq!(placement.held(place), Ok(Held::Element(index.to_vec())), "{text} at {place:?}");
-        let by_map = placement.map().evaluate(index).unwrap().unwrap();
-        assert_eq!(by_map, place, "{text}: {} at {index:?}", placement.map());
+        let place = placement.place(&index).unwrap();
+        assert_eq!(placement.held(&place), Ok(Held::Element(index.clone())), "{text} at {place:?}");
+        let by_map = placement.map().evaluate(&index).unwrap();
+        assert_eq!(by_map.as_ref(), Some(&place), "{text}: {} at {index:?}", placement.map());
         assert!(is_tensor_layout(text), "{text}");
-    }
+        format!("{list} at {place:?}")
+    });
 }
 
 #[test]
@@ -118,34 +87,11 @@ fn copies_of_the_examples() {
 
 #[test]
 fn printing() {
-    for (text, printed) in [
-        ("((4_PE,3:8),(8:1))", "((4_PE, 3:8), (8:1))"),
-        (" ( ( 4 _ PE : 1 , 3 : 8 ) , ( 8 : 1 ) ) ", "((4_PE, 3:8), (8:1))"),
-        ("(12,8)/((4_PE, 3:8), (8:1))", "((4_PE, 3:8), (8:1))"),
-        ("/((4_PE, 3:8), (8:1))", "((4_PE, 3:8), (8:1))"),
-        ("(10,7)/((3:7, 4_PE), (7:1))", "(10,7)/((3:7, 4_PE), (7:1))"),
-        ("( 10 , 7 ) / ((3:7, 4_PE), (7:1))", "(10,7)/((3:7, 4_PE), (7:1))"),
-        ("(2:3,3:1)", "(2:3, 3:1)"),
-        ("((2:3),(3:1))", "((2:3), (3:1))"),
-        ("((3_Addr:4))", "((3:4))"),
-        ("((), (1:1), (1:5))", "((), (1), (1:5))"),
-        ("((2_PE:1, 2_PE:2))", "((2_PE:1, 2_PE:2))"),
-        ("((4_PE:3))", "((4_PE:3))"),
-        ("((4:1); B@[PE,8_L2B:1,2_X])", "((4:1); B@[PE, 8_L2B:1, 2_X])"),
-        (
-            "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])",
-            "((8_L2B, 4:2, 8_L1B), (2:1, 4_PE, 2_W); B@[MAB])",
-        ),
-        (
-            "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
-            "((), (8:96, 8_L1B, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
-        ),
-        ("(64,128)/((64:128), (128:1))", "((64:128), (128:1))"),
-    ] {
+    lines::check("layouts/tensor_layout/printed.txt", "> ", |text, printed| {
         let layout = TensorLayout::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-        assert_eq!(layout.to_string(), printed, "{text}");
         assert_eq!(TensorLayout::parse(printed).as_ref(), Ok(&layout), "{text}");
-    }
+        layout.to_string()
+    });
 }
 
 #[test]
@@ -173,115 +119,12 @@ fn what_is_wrong_is_said_where_it_is() {
     let many = format!("(({}))", vec!["1"; 3000].join(", "));
     let deep = format!("({})", vec!["()"; 300].join(", "));
     let long = format!("((2_{}))", "A".repeat(100) + "é");
-    for (text, at, message) in WRONG.iter().copied().chain([
-        (&*many, 2 + 512 * 3, "a layout must have at most 512 parts, found more"),
-        (&*deep, 1 + 256 * 4 + 2, "a shape must have at most 256 dimensions, found more"),
-        (&*long, 104, "expected `,` or `)` to close the dimension, found `é`"),
-    ]) {
-        let shown: String = text.chars().take(80).collect();
-        match Placement::parse(text) {
-            Ok(placement) => panic!("{shown}: taken as {}", placement.layout()),
-            Err(found) => assert_eq!((found.error.at, &*found.error.message), (Some(at), message), "{shown}"),
-        }
-    }
+    let error = |text: &str| lines::error(&Placement::parse(text).expect_err("a wrong layout").error);
+    lines::check("layouts/tensor_layout/errors.txt", "! ", |text, _| error(text));
+    assert_eq!(error(&many), format!("{} a layout must have at most 512 parts, found more", 2 + 512 * 3));
+    assert_eq!(error(&deep), format!("{} a shape must have at most 256 dimensions, found more", 1 + 256 * 4 + 2));
+    assert_eq!(error(&long), "104 expected `,` or `)` to close the dimension, found `é`");
 }
-
-/// A text, the byte at fault, and the message.
-const WRONG: &[(&str, usize, &str)] = &[
-    ("", 0, "expected `(` to open a layout, found the end of the text"),
-    ("(", 1, "expected `(` to open a dimension, found the end of the text"),
-    ("((", 2, "expected a part: an extent, such as in `8:1` or `4_PE`, found the end of the text"),
-    ("((4_PE, 3:8), (8:1)", 19, "expected `,`, `;` or `)` to close the layout, found the end of the text"),
-    ("((4_PE, 3:8), (8:1", 18, "expected `,` or `)` to close the dimension, found the end of the text"),
-    ("((4_PE, 3:8), (8:1)))", 20, "expected the end of the layout, found `)`"),
-    ("((4_PE, 3), (8))", 8, "a part on the address must have a stride, as `3:1`, found none"),
-    ("((4_PE), (4:1)", 14, "expected `,`, `;` or `)` to close the layout, found the end of the text"),
-    ("((0:1))", 2, "an extent must be at least 1, found 0"),
-    ("((-4:1))", 2, "an extent must be at least 1, found a negative number"),
-    ("((4:-1))", 4, "a stride must be at least 0, found a negative number"),
-    ("((4_PE:-1))", 7, "a stride must be at least 0, found a negative number"),
-    ("((0_PE))", 2, "an extent must be at least 1, found 0"),
-    ("((4_PE); B@[PE])", 12, "`PE` must have no other use where it is broadcast whole, found dimension 0 along it"),
-    ("((4:1); B@[PE, PE])", 11, "`PE` must have no other use where it is broadcast whole, found it twice"),
-    ("((4:1); B@[2_PE:1, PE])", 19, "`PE` must have no other use where it is broadcast whole, found it twice"),
-    (
-        "((4_PE:1); B@[2_PE])",
-        14,
-        "parts of an axis with several must each have a stride, as `2_PE:1`, found none for `PE`",
-    ),
-    ("((4_PE, 2_PE:4))", 2, "parts of an axis with several must each have a stride, as `4_PE:1`, found none for `PE`"),
-    ("((2_PE:2, 2_PE))", 10, "parts of an axis with several must each have a stride, as `2_PE:1`, found none for `PE`"),
-    (
-        "(13,8)/((4_PE, 3:8), (8:1))",
-        1,
-        "the size of dimension 0 must be at most 12, the product of its parts, found 13",
-    ),
-    ("(12)/((4_PE, 3:8), (8:1))", 5, "the prefix must have a size for each of the 2 dimensions of the layout, found 1"),
-    (
-        "(12,8,1)/((4_PE, 3:8), (8:1))",
-        9,
-        "the prefix must have a size for each of the 2 dimensions of the layout, found 3",
-    ),
-    ("(12,-8)/((4_PE, 3:8), (8:1))", 4, "an extent must be at least 1, found a negative number"),
-    ("(12,)/((4:1))", 4, "expected a part: an extent, such as in `8:1` or `4_PE`, found `)`"),
-    ("(12)/(12:1)", 5, "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`"),
-    ("((9223372036854775808:1))", 2, "`9223372036854775808` does not fit in 64 bits"),
-    ("((4611686018427387904_A, 4_B2))", 25, "the size of dimension 0 does not fit in 64 bits"),
-    ("((4611686018427387904_A), (4_B2))", 27, "the number of elements, padding included, does not fit in 64 bits"),
-    ("((4:4611686018427387904))", 2, "the coordinates along Addr do not fit in 64 bits"),
-    ("((3:4611686018427387904))", 2, "the coordinates along Addr do not fit in 64 bits"),
-    ("((4_B))", 4, "the name of an axis must not be `B`, which says what is broadcast"),
-    ("((4_Addr))", 2, "a part on the address must have a stride, as `4:1`, found none"),
-    ("((4:1); B@[Addr])", 11, "the name of an axis must not be `Addr`, which is the local address"),
-    ("((4:1); B@[2_Addr:1])", 11, "a copy needs an axis: the local address has one of each element"),
-    ("((4:1); B@[2:1])", 11, "a copy needs an axis: the local address has one of each element"),
-    ("((4:1); B@[B])", 11, "the name of an axis must not be `B`, which says what is broadcast"),
-    ("((4:1); B@[])", 11, "expected an axis, or a part of one such as `8_L2B:1`, found `]`"),
-    ("((4:1); B@[PE,])", 14, "expected an axis, or a part of one such as `8_L2B:1`, found `]`"),
-    ("((4:1); B@[0_PE])", 11, "an extent must be at least 1, found 0"),
-    ("((4:1); B@[-2_PE])", 11, "an extent must be at least 1, found a negative number"),
-    ("((4:1); B@[2_PE:-1])", 16, "a stride must be at least 0, found a negative number"),
-    ("((4:1); B@PE)", 8, "expected `B@[` to list what is broadcast, found `B`"),
-    ("((4:1); B [PE])", 8, "expected `B@[` to list what is broadcast, found `B`"),
-    ("((4:1);)", 7, "expected `B@[` to list what is broadcast, found `)`"),
-    ("((4:1,))", 6, "expected a part: an extent, such as in `8:1` or `4_PE`, found `)`"),
-    ("((4:1),)", 7, "expected `(` to open a dimension, found `)`"),
-    ("()", 1, "expected `(` to open a dimension: `()` is one of size 1, found `)`"),
-    ("(())x", 4, "expected the end of the layout, found `x`"),
-    (
-        "(4_PE)",
-        1,
-        "a strided layout has parts on the address only: write `((.._PE))` with a dimension in each inner parenthesis",
-    ),
-    (
-        "(2:3, 3_PE)",
-        6,
-        "a strided layout has parts on the address only: write `((.._PE))` with a dimension in each inner parenthesis",
-    ),
-    ("(2:3; B@[PE])", 4, "expected `,` or `)` to close the layout, found `;`"),
-    ("((4:1)) // c", 8, "expected the end of the layout, found `/`"),
-    ("((4:1 /* c */))", 6, "expected `,` or `)` to close the dimension, found `/`"),
-    ("((4_:1))", 4, "expected the name of an axis, found `:`"),
-    ("((4_3:1))", 4, "expected the name of an axis, found `3`"),
-    ("((4_P_E:1))", 4, "the name of an axis must be a letter and then letters and digits, found `P_E`"),
-    ("((4_é:1))", 4, "expected the name of an axis, found `é`"),
-    ("((4 4:1))", 4, "expected `,` or `)` to close the dimension, found `4`"),
-    ("((4:))", 4, "expected a stride, found `)`"),
-    ("((4:1):2)", 6, "expected `,`, `;` or `)` to close the layout, found `:`"),
-    ("f32[2]", 0, "expected `(` to open a layout, found `f32`"),
-    ("4:1", 0, "expected `(` to open a layout, found `4`"),
-    ("/", 1, "expected `(` to open a layout, found the end of the text"),
-    ("/(4)/((4:1))", 2, "a part on the address must have a stride, as `4:1`, found none"),
-    ("(4)/(4)/((4:1))", 4, "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`"),
-    ("(4)", 1, "a part on the address must have a stride, as `4:1`, found none"),
-    ("((4.0:1))", 3, "expected `,` or `)` to close the dimension, found `.`"),
-    ("((x:1))", 2, "expected a part: an extent, such as in `8:1` or `4_PE`, found `x`"),
-    ("((4:1), 3:1)", 8, "expected `(` to open a dimension, found `3`"),
-    ("(3:1, (4:1))", 6, "expected a part: an extent, such as in `8:1` or `4_PE`, found `(`"),
-    ("((4:1))\n((4:1))", 8, "expected the end of the layout, found `(`"),
-    ("[(4:1)]", 0, "expected `(` to open a layout, found `[`"),
-    ("((2:9223372036854775807))", 2, "the coordinates along Addr do not fit in 64 bits"),
-];
 
 #[test]
 fn collisions_name_both_elements() {
@@ -335,8 +178,7 @@ fn check(definition: &Definition) -> bool {
             let elements = found.collide.unwrap_or_else(|| panic!("{text}: {}", found.error));
             assert!(found.error.at.is_some(), "{text}: {}", found.error);
             let [a, b] = elements.as_ref();
-            let inside = |index: &Vec<i64>| index.iter().zip(&definition.shape).all(|(i, n)| (0..*n).contains(i));
-            assert!(inside(a) && inside(b), "{text}: {a:?} and {b:?}");
+            assert!([a, b].iter().all(|index| is_inside(index, &definition.shape)), "{text}: {a:?} and {b:?}");
             assert!(definition.collide(a, b), "{text}: {a:?} and {b:?} do not collide");
             return false;
         }
@@ -497,16 +339,6 @@ fn check_view(definition: &Definition, view: &View, sizes: &[i64], source: impl 
     }
 }
 
-/// The index of this row-major position.
-fn index_of(mut number: i64, sizes: &[i64]) -> Vec<i64> {
-    let mut index = vec![0; sizes.len()];
-    for (i, n) in index.iter_mut().zip(sizes).rev() {
-        *i = number % n;
-        number /= n;
-    }
-    index
-}
-
 #[test]
 fn views_have_their_elements_where_they_are() {
     let (views, copies, cuts) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -542,8 +374,7 @@ fn views_have_their_elements_where_they_are() {
 
         match layout.reshaped(sizes) {
             Ok(view) => {
-                let number = |index: &[i64]| index.iter().zip(sizes).fold(0, |all, (i, n)| all * n + i);
-                check_view(definition, &view, sizes, |index| index_of(number(index), shape));
+                check_view(definition, &view, sizes, |index| index_at(position(index, sizes), shape));
                 count(&views, true);
             }
             Err(_) => count(&copies, true),
@@ -578,8 +409,8 @@ fn strided_layouts_have_the_views_that_strides_can_say() {
         let layout = TensorLayout::parse(&text).unwrap();
         let address = |index: &[i64]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<i64>();
 
-        let number = |index: &[i64]| index.iter().zip(other).fold(0, |all, (i, n)| all * n + i);
-        let moved = |index: &[i64]| address(&index_of(number(index), sizes));
+        let source = |index: &[i64]| index_at(position(index, other), sizes);
+        let moved = |index: &[i64]| address(&source(index));
         let unit = |dim: usize| {
             let mut index = vec![0; other.len()];
             index[dim] = i64::from(other[dim] > 1);
@@ -592,7 +423,7 @@ fn strided_layouts_have_the_views_that_strides_can_say() {
             Ok(view) => {
                 assert!(possible, "{text} as {other:?} is no view, not even {}", view.layout);
                 assert!(view.layout.strided && view.offset == 0, "{text} as {other:?}: {}", view.layout);
-                check_view(&Definition::of(&layout), &view, other, |index| index_of(number(index), sizes));
+                check_view(&Definition::of(&layout), &view, other, source);
                 count(&views, true);
             }
             Err(error) => {
@@ -608,56 +439,19 @@ fn strided_layouts_have_the_views_that_strides_can_say() {
 
 #[test]
 fn views_of_the_examples() {
-    let layout = |text| TensorLayout::parse(text).unwrap();
-    let slice = |list: &[[i64; 3]]| {
-        list.iter().map(|[start, limit, step]| Slice { start: *start, limit: *limit, step: *step }).collect::<Vec<_>>()
-    };
-    let said =
-        |view: Result<View, Error>| view.map_or_else(|e| e.message, |v| format!("{} from {}", v.layout, v.offset));
-    for (found, expected) in [
-        (layout("(2:3, 3:1)").transposed(&[1, 0]), "(3:1, 2:3) from 0"),
-        (
-            layout("(2:3, 3:1)").transposed(&[1, 1]),
-            "a permutation must list each of the 2 dimensions of the layout once, found [1, 1]",
-        ),
-        (layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 2, 1]])), "(2:3, 2:1) from 0"),
-        (layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 3, 2]])), "(2:3, 2:2) from 0"),
-        (layout("(2:3, 3:1)").sliced(&slice(&[[1, 2, 1], [1, 1, 1]])), "(1,0)/((), ()) from 3"),
-        (
-            layout("(2:3, 3:1)").sliced(&slice(&[[0, 3, 1], [0, 3, 1]])),
-            "a slice of dimension 0 must be within its size 2, found 0:3:1",
-        ),
-        (
-            layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 3, 0]])),
-            "the step of a slice must be at least 1, found 0 along dimension 1",
-        ),
-        (layout("(2:3, 3:1)").reshaped(&[6]), "(6:1) from 0"),
-        (layout("(2:3, 3:1)").reshaped(&[3, 1, 2]), "(3:2, 1, 2:1) from 0"),
-        (layout("(2:3, 3:1)").reshaped(&[5]), "the sizes must have as many elements as [2, 3], found [5]"),
-        (layout("((4_PE, 3:8), (8:1))").reshaped(&[96]), "((4_PE, 24:1)) from 0"),
-        (layout("((4_PE, 3:8), (8:1))").reshaped(&[4, 24]), "((4_PE), (24:1)) from 0"),
-        (layout("((4_PE, 3:8), (8:1))").reshaped(&[2, 48]), "((2_PE:2), (2_PE:1, 24:1)) from 0"),
-        (layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[0, 3, 1], [0, 8, 1]])), "((1_PE, 3:8), (8:1)) from 0"),
-        (
-            layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[3, 6, 1], [0, 8, 1]])),
-            "a view must begin at place 0 of an axis, found a slice of dimension 0 that begins at PE 1",
-        ),
-        (
-            layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[0, 12, 2], [0, 8, 1]])),
-            "the slice 0:12:2 of dimension 0 goes over the end of `3:8` at no multiple of its step",
-        ),
-        (layout("(10,7)/((3:7, 4_PE), (7:1))").reshaped(&[70]), "(70)/((3:7, 4_PE, 7:1)) from 0"),
-        (
-            layout("(7,10)/((7:8), (4_PE, 3:1))").reshaped(&[70]),
-            "dimension 0 would be joined to dimension 1, which is padded from 10 to 12",
-        ),
-        (
-            layout("(6:8, 4:1)").reshaped(&[4, 6]),
-            "dimension 1 of the result has 6 elements and would end amid `4:1` of dimension 1: neither of 6 and 4 divides the other",
-        ),
-    ] {
-        assert_eq!(said(found), expected);
-    }
+    lines::check("layouts/tensor_layout/views.txt", "> ", |text, expected| {
+        let (view, _) = expected.split_once(": ").unwrap();
+        let (kind, list) = view.split_once(' ').unwrap();
+        let numbers: Vec<i64> = list.split([',', ':', ' ']).map(|number| number.parse().unwrap()).collect();
+        let layout = TensorLayout::parse(text).unwrap();
+        let slice = |list: &[i64]| Slice { start: list[0], limit: list[1], step: list[2] };
+        let found = match kind {
+            "transposed" => layout.transposed(&numbers.iter().map(|dim| *dim as usize).collect::<Vec<_>>()),
+            "sliced" => layout.sliced(&numbers.chunks(3).map(slice).collect::<Vec<_>>()),
+            _ => layout.reshaped(&numbers),
+        };
+        format!("{view}: {}", found.map_or_else(|e| e.message, |v| format!("{} from {}", v.layout, v.offset)))
+    });
 }
 
 /// Converts a tiled layout to a TensorLayout and back. Returns each result or its error.
@@ -670,7 +464,7 @@ fn there_and_back(sizes: &[i64], tiled: &Layout) -> Result<(TensorLayout, Result
     let back = to_tiled(&placement);
     let other = back.as_ref().ok().map(|back| Expansion::new(sizes, back).unwrap());
     for number in 0..sizes.iter().product::<i64>().min(5000) {
-        let index = index_of(number, sizes);
+        let index = index_at(number as usize, sizes);
         let offset = expansion.offset(&index).unwrap();
         assert_eq!(placement.place(&index), Ok(vec![offset]), "{name}: {parts} at {index:?}");
         if let Some(other) = &other {
@@ -737,74 +531,22 @@ fn tiles_that_reach_into_the_grid_before_them_are_found_back() {
 
 #[test]
 fn known_layouts_in_the_other_notation() {
-    for (text, parts, back) in [
-        ("f32[3,5]{1,0:T(2,2)}", "(3,5)/((2:12, 2:2), (3:4, 2:1))", "{1,0:T(2,2)}"),
-        ("f32[2,3]{0,1}", "(2:1, 3:2)", "{0,1}"),
-        ("bf16[16,256]{1,0:T(8,128)(2,1)}", "((2:2048, 4:256, 2:1), (2:1024, 128:2))", "{1,0:T(8,128)(2,1)}"),
-        ("f32[4,5]{1,0:T(8)}", "(4,5)/((4:8), (8:1))", "{1,0:T(8)}"),
-        ("f32[1,300]{1,0:T(8,128)}", "(1,300)/((8:128), (3:1024, 128:1))", "{1,0:T(8,128)}"),
-        ("f32[300]{0:T(8,128)}", "(300)/((3:1024, 128:1))", "{0:T(8,128)}"),
-        ("bf16[2048]{0:T(1024)(128)(2,1)}", "((8:256, 2:1, 128:2))", "{0:T(256)(128)(2,1)}"),
-        (
-            "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
-            "`*` merges dimensions 0, 1 and 2, and the tile cuts across them",
-            "",
-        ),
-        ("bf16[2,3,1004]{2,1,0:T(2,*,128)}", "`*` merges dimensions 1 and 2, and the tile cuts across them", ""),
-        ("f32[4,8]{1,0:T(*,8)}", "(4:8, 8:1)", "{1,0}"),
-        ("f32[4,8]{1,0:T(*,16)}", "(4:8, 8:1)", "{1,0}"),
-        ("f32[4,8]{1,0:T(*,3)}", "(4:8, 8:1)", "{1,0}"),
-        ("f32[24]{0:T(8)(3)}", "((3:9, 8:1))", "{0:T(8)(9)}"),
-        ("f32[0,8]{1,0:T(4)}", "(0,8)/((), (8:0))", "{1,0}"),
-        ("f32[]", "a TensorLayout must have at least one dimension, found none", ""),
-        ("f32[6]{0:SC(0:1)}", "the layout must not be cut across memories, found `SC`", ""),
-        ("f32[8,8]{1,0:T(4)(*,4)}", "(8:8, 8:1)", "{1,0}"),
-        ("f32[9,20]{0,1:T(8,16)(3,1)}", "the tile size 3 does not divide the tile size 8", ""),
-        (
-            "f32[327680,327680]{1,0:T(8,128)(4,1)}",
-            "((40960:2621440, 2:512, 4:1), (2560:1024, 128:4))",
-            "{1,0:T(8,128)(4,1)}",
-        ),
-        ("f32[1,1]{1,0:T(2,4)}", "(1,1)/((2:4), (4:1))", "{1,0}"),
-    ] {
+    lines::check("layouts/tensor_layout/from_tiles.txt", "> ", |text, _| {
         let Ok(Shape::Array(array)) = Shape::parse(text) else { panic!("{text}") };
-        let sizes = array.sizes().unwrap();
-        let (found, again) = match there_and_back(&sizes, &array.layout) {
-            Ok((parts, back)) => (parts.to_string(), back.map_or_else(|e| e.message, |back| back.to_string())),
-            Err(error) => (error.message, String::new()),
-        };
-        assert_eq!((&*found, &*again), (parts, back), "{text}");
-    }
+        match there_and_back(&array.sizes().unwrap(), &array.layout) {
+            Ok((parts, back)) => {
+                format!("{parts} and back {}", back.map_or_else(|e| e.message, |back| back.to_string()))
+            }
+            Err(error) => error.message,
+        }
+    });
 }
 
 #[test]
 fn layouts_of_the_address_as_tiles() {
-    for (text, tiled) in [
-        ("((4:8), (5:1))", "{1,0:T(8)}"),
-        ("(2:2)", "{0:T(2,1)}"),
-        (
-            "(2:3, 2:2)",
-            "without `*`, the part `2:3` of dimension 0 must have a stride that is a multiple of 2, the next smaller one",
-        ),
-        ("((32:2), (2:1, 4_PE:1, 2_W:1))", "a tiled layout must use the address alone, found the axis PE"),
-        ("((4:1); B@[2_PE])", "a tiled layout must have no copies, found copies along PE"),
-        ("((4:1); B@[PE])", "{0}"),
-        ("((2:96, 3:1), (4:24, 8:3))", "{1,0:T(3,1)}"),
-        (
-            "((3:64), (8:5))",
-            "without `*`, the part `3:64` of dimension 0 must have a stride that is a multiple of 5, the next smaller one",
-        ),
-        ("(8:96, 64:1)", "{1,0:T(96)}"),
-        ("(8:100, 64:1)", "{1,0:T(100)}"),
-        ("((2:4, 2:1, 2:2))", "{0:T(4)(2)(2,1)}"),
-        ("(0,3)/((2:3), (3:1))", "{1,0}"),
-        ("(4:2, 1)", "{1,0:T(2)}"),
-        ("((4:8), (2:4, 3:1))", "{1,0:T(3)(4)}"),
-        ("((2:5, 4:1))", "{0:T(4)(5)}"),
-    ] {
-        let found = to_tiled(&placed(text)).map_or_else(|e| e.message, |layout| layout.to_string());
-        assert_eq!(found, tiled, "{text}");
-    }
+    lines::check("layouts/tensor_layout/to_tiles.txt", "> ", |text, _| {
+        to_tiled(&placed(text)).map_or_else(|e| e.message, |layout| layout.to_string())
+    });
 }
 
 #[test]

@@ -1,17 +1,11 @@
 //! Tiled layouts without `*` and TensorLayouts on the address, all small ones: a TensorLayout converts to a tiled
 //! layout if and only if one of the tiled layouts has its offsets.
 
+use layout_reference::boxes::indices;
 use std::collections::HashMap;
 use tensor_layout::conversion::{to_tensor_layout, to_tiled};
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::{Expansion, Layout, TileEntry};
-
-/// All indices, the last dimension fastest.
-fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
-    sizes.iter().fold(vec![Vec::new()], |all, size| {
-        all.iter().flat_map(|index| (0..*size).map(move |i| [&index[..], &[i]].concat())).collect()
-    })
-}
 
 /// The offset of each element.
 fn offsets(sizes: &[i64], layout: &Layout) -> Option<Vec<i64>> {

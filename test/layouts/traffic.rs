@@ -1,19 +1,14 @@
 //! Conversions between placements: executed on buffers, and counted element by element.
 
-use crate::choices::{self, Choices};
+use layout_reference::boxes::indices;
+use layout_reference::choices::{self, Choices};
+use layout_reference::places::along;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{Copies, Held, Placement};
 use tensor_layout::places::{RelayoutPlan, plan};
-
-/// Every index of an array.
-fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
-    sizes.iter().fold(vec![vec![]], |all, size| {
-        all.iter().flat_map(|index| (0..*size).map(|i| [&index[..], &[i]].concat())).collect()
-    })
-}
 
 /// The board of a plan, computed without the planner.
 struct Board<'a> {
@@ -75,17 +70,12 @@ impl<'a> Board<'a> {
             let known = side.axes().iter().position(|name| name == axis);
             let copies =
                 known.map_or(if axis == "W" { Copies::Steps(vec![]) } else { Copies::All }, |k| side.copies(k));
-            let mut coordinates = vec![known.map_or(0, |k| place[k])];
-            match copies {
-                Copies::All if !self.has[which][k] => {}
-                Copies::All => coordinates = near.map_or((0..self.places[k]).collect(), |near| vec![near[k]]),
-                Copies::Steps(steps) => {
-                    for (extent, stride) in steps {
-                        coordinates =
-                            coordinates.iter().flat_map(|c| (0..extent).map(move |i| c + i * stride)).collect();
-                    }
-                }
-            }
+            let first = known.map_or(0, |k| place[k]);
+            let coordinates = along(&copies, first).unwrap_or_else(|| match near {
+                _ if !self.has[which][k] => vec![first],
+                Some(near) => vec![near[k]],
+                None => (0..self.places[k]).collect(),
+            });
             all = all.iter().flat_map(|c: &Vec<i64>| coordinates.iter().map(|x| [&c[..], &[*x]].concat())).collect();
         }
         all.into_iter().map(|c| [&c[..], &place[place.len() - 1..]].concat()).collect()

@@ -1,76 +1,63 @@
 //! Strided copies: a replay on buffers agrees with the layouts' definition, padding stays, and copies are few.
 
+use layout_reference::boxes::indices;
+use layout_reference::random::Random;
 use std::collections::HashMap;
 use tensor_layout::element::ElementType::F32;
 use tensor_layout::operations::Array;
 use tensor_layout::tiled::{Expansion, Layout, TileEntry};
 use tensor_layout::transfers::{CopyRules, StridedCopy, Window, strided_copies};
 
-/// Random numbers of a linear congruential generator.
-struct Random(u64);
+fn below(random: &mut Random, n: i64) -> i64 {
+    random.below(n as usize) as i64
+}
 
-impl Random {
-    fn below(&mut self, n: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as i64 % n
+/// An array of these sizes in any order, with up to two tiles, which may merge dimensions.
+fn some_array(random: &mut Random, sizes: &[i64], merges: bool) -> Array {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, below(random, at as i64 + 1) as usize);
     }
-
-    /// An array of these sizes in any order, with up to two tiles, which may merge dimensions.
-    fn array(&mut self, sizes: &[i64], merges: bool) -> Array {
-        let mut order: Vec<usize> = (0..sizes.len()).collect();
-        for at in (1..order.len()).rev() {
-            order.swap(at, self.below(at as i64 + 1) as usize);
+    let mut tiles = Vec::new();
+    for first in [true, false] {
+        if below(random, 2) == 0 || (!first && tiles.is_empty()) {
+            continue;
         }
-        let mut tiles = Vec::new();
-        for first in [true, false] {
-            if self.below(2) == 0 || (!first && tiles.is_empty()) {
-                continue;
-            }
-            let length = 1 + self.below(sizes.len() as i64);
-            let mut tile: Vec<TileEntry> = (0..length).map(|_| TileEntry::Size(1 + self.below(4))).collect();
-            if merges && first && length > 1 && self.below(3) == 0 {
-                tile[0] = TileEntry::Combine;
-            }
-            tiles.push(tile);
+        let length = 1 + below(random, sizes.len() as i64);
+        let mut tile: Vec<TileEntry> = (0..length).map(|_| TileEntry::Size(1 + below(random, 4))).collect();
+        if merges && first && length > 1 && below(random, 3) == 0 {
+            tile[0] = TileEntry::Combine;
         }
-        let layout = Layout::new(order.clone(), tiles).or_else(|_| Layout::new(order, vec![])).unwrap();
-        Array::new(F32, sizes, layout).unwrap()
+        tiles.push(tile);
     }
+    let layout = Layout::new(order.clone(), tiles).or_else(|_| Layout::new(order, vec![])).unwrap();
+    Array::new(F32, sizes, layout).unwrap()
+}
 
-    /// An array of these sizes in any order, with up to three tiles, which may merge dimensions, cut tiles again, and
-    /// have more dimensions than the shape, and with tail padding.
-    fn tiled(&mut self, sizes: &[i64]) -> Array {
-        let plain = self.array(sizes, false);
-        let tiles = (0..self.below(4)).map(|_| {
-            let length = 1 + self.below(sizes.len() as i64 + 2);
-            let mut entry = |last: bool| match self.below(3) {
-                0 if !last => TileEntry::Combine,
-                _ => TileEntry::Size(1 + self.below(4)),
-            };
-            (1..=length).map(|k| entry(k == length)).collect()
-        });
-        let tiles = tiles.collect();
-        let tail_alignment = 1 + self.below(2) * self.below(8);
-        let layout = Layout { tiles, tail_alignment, ..plain.layout.clone() };
-        Array::new(F32, sizes, layout).unwrap_or(plain)
-    }
+/// An array of these sizes in any order, with up to three tiles, which may merge dimensions, cut tiles again, and
+/// have more dimensions than the shape, and with tail padding.
+fn some_tiled(random: &mut Random, sizes: &[i64]) -> Array {
+    let plain = some_array(random, sizes, false);
+    let tiles = (0..below(random, 4)).map(|_| {
+        let length = 1 + below(random, sizes.len() as i64 + 2);
+        let mut entry = |last: bool| match below(random, 3) {
+            0 if !last => TileEntry::Combine,
+            _ => TileEntry::Size(1 + below(random, 4)),
+        };
+        (1..=length).map(|k| entry(k == length)).collect()
+    });
+    let tiles = tiles.collect();
+    let tail_alignment = 1 + below(random, 2) * below(random, 8);
+    let layout = Layout { tiles, tail_alignment, ..plain.layout.clone() };
+    Array::new(F32, sizes, layout).unwrap_or(plain)
+}
 
-    fn sizes(&mut self, rank: i64, most: i64) -> Vec<i64> {
-        (0..rank).map(|_| 1 + self.below(most)).collect()
-    }
+fn some_sizes(random: &mut Random, rank: i64, most: i64) -> Vec<i64> {
+    (0..rank).map(|_| 1 + below(random, most)).collect()
 }
 
 fn expansion(array: &Array) -> Expansion {
     Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap()
-}
-
-/// All indices of a box.
-fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
-    let mut all = vec![vec![]];
-    for size in sizes {
-        all = all.iter().flat_map(|index| (0..*size).map(move |k| [&index[..], &[k]].concat())).collect();
-    }
-    all
 }
 
 /// The pairs of offsets of a copy.
@@ -105,19 +92,19 @@ fn expected(from: &Array, to: &Array, window: &Window) -> HashMap<i64, i64> {
 fn every_element_of_a_window_is_copied_once() {
     let mut random = Random(1);
     for round in 0..4000 {
-        let rank = 1 + random.below(3);
-        let (shape, other) = (random.sizes(rank, 9), random.sizes(rank, 9));
-        let from = random.array(&shape, round % 4 == 0);
-        let to = random.array(&other, round % 4 == 1);
+        let rank = 1 + below(&mut random, 3);
+        let (shape, other) = (some_sizes(&mut random, rank, 9), some_sizes(&mut random, rank, 9));
+        let from = some_array(&mut random, &shape, round % 4 == 0);
+        let to = some_array(&mut random, &other, round % 4 == 1);
         let mut window = Window::whole(&shape);
         for dim in 0..rank as usize {
-            window.steps[dim] = 1 + random.below(3);
-            window.from[dim] = random.below(shape[dim]);
-            window.to[dim] = random.below(other[dim]);
+            window.steps[dim] = 1 + below(&mut random, 3);
+            window.from[dim] = below(&mut random, shape[dim]);
+            window.to[dim] = below(&mut random, other[dim]);
             let most = (shape[dim] - window.from[dim] - 1) / window.steps[dim] + 1;
-            window.sizes[dim] = random.below(most.min(other[dim] - window.to[dim]) + 1);
+            window.sizes[dim] = below(&mut random, most.min(other[dim] - window.to[dim]) + 1);
         }
-        for rules in [CopyRules::default(), CopyRules::default().with_rank(1 + random.below(3) as usize)] {
+        for rules in [CopyRules::default(), CopyRules::default().with_rank(1 + below(&mut random, 3) as usize)] {
             let copies = strided_copies(&from, &to, &window, &rules).unwrap();
             assert_eq!(replay(&copies), expected(&from, &to, &window), "{from} {to} {window:?}");
             for copy in &copies {
@@ -134,9 +121,9 @@ fn padding_is_written_where_that_is_allowed_alone() {
     let mut random = Random(2);
     let mut fewer = 0;
     for _ in 0..3000 {
-        let rank = 1 + random.below(3);
-        let sizes = random.sizes(rank, 9);
-        let (from, to) = (random.array(&sizes, false), random.array(&sizes, false));
+        let rank = 1 + below(&mut random, 3);
+        let sizes = some_sizes(&mut random, rank, 9);
+        let (from, to) = (some_array(&mut random, &sizes, false), some_array(&mut random, &sizes, false));
         let window = Window::whole(&sizes);
         let wanted = expected(&from, &to, &window);
         let kept = strided_copies(&from, &to, &window, &CopyRules::default()).unwrap();
@@ -166,9 +153,9 @@ fn merged_and_repeated_tiles_are_copied_by_their_definition() {
     let mut random = Random(4);
     let mut fewer = 0;
     for _ in 0..20_000 {
-        let rank = 1 + random.below(3);
-        let sizes = random.sizes(rank, 5);
-        let (from, to) = (random.tiled(&sizes), random.tiled(&sizes));
+        let rank = 1 + below(&mut random, 3);
+        let sizes = some_sizes(&mut random, rank, 5);
+        let (from, to) = (some_tiled(&mut random, &sizes), some_tiled(&mut random, &sizes));
         let window = Window::whole(&sizes);
         let wanted = expected(&from, &to, &window);
         let kept = strided_copies(&from, &to, &window, &CopyRules::default()).unwrap();
@@ -238,12 +225,12 @@ fn there_are_as_few_as_can_be() {
     let (mut cases, mut more) = (0, 0);
     for rank in [1, 1, 2] {
         for _ in 0..150 {
-            let sizes = if rank == 1 { vec![2 + random.below(8)] } else { random.sizes(2, 3) };
+            let sizes = if rank == 1 { vec![2 + below(&mut random, 8)] } else { some_sizes(&mut random, 2, 3) };
             let mut source = sizes.clone();
-            source[0] += random.below(4);
-            let (from, to) = (random.array(&source, false), random.array(&sizes, false));
+            source[0] += below(&mut random, 4);
+            let (from, to) = (some_array(&mut random, &source, false), some_array(&mut random, &sizes, false));
             let mut window = Window::whole(&sizes);
-            window.from[0] = random.below(source[0] - sizes[0] + 1);
+            window.from[0] = below(&mut random, source[0] - sizes[0] + 1);
             let copies = strided_copies(&from, &to, &window, &CopyRules::default()).unwrap();
             let all: Vec<(i64, i64)> = expected(&from, &to, &window).into_iter().collect();
             let least = least(&all);

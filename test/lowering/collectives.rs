@@ -2,10 +2,10 @@
 //! with `LAYOUT_JAX=PYTHON` against the JAX of that Python.
 
 mod engine;
-mod evaluate;
 mod runtime;
 
 use engine::Program;
+use layout_reference::interpreter::devices;
 use layout_translate::{Collectives, Options, import_with};
 use std::process::Command;
 use tensor_layout::hlo::Module;
@@ -42,8 +42,8 @@ fn near(found: &[f64], expected: &[f64], what: &str) {
 fn on_all(name: &str, text: &str, [replicas, partitions]: [usize; 2], count: usize, whole: bool) -> Vec<Vec<f64>> {
     let (module, mlir) = imported(text, Collectives::Calls);
     let numbers = numbers(replicas * partitions, count, whole);
-    let found = Program::new(&mlir).on_threads(&numbers, partitions, evaluate::results(&module));
-    let expected = evaluate::all(&module, partitions, &numbers);
+    let found = Program::new(&mlir).on_threads(&numbers, partitions, devices::results(&module));
+    let expected = devices::all(&module, partitions, &numbers);
     for (d, (found, expected)) in found.iter().zip(&expected).enumerate() {
         near(found, expected, &format!("{name}, device {d}"));
     }
@@ -91,8 +91,8 @@ fn a_single_device_is_one_of_equals() {
         let text = text(name).replace("id = s32[] convert(partition)", "id = s32[] constant(1)");
         let (module, mlir) = imported(&text, Collectives::Single);
         let own = numbers(1, count, whole);
-        let found = Program::new(&mlir).on_threads(&own, 1, evaluate::results(&module)).remove(0);
+        let found = Program::new(&mlir).on_threads(&own, 1, devices::results(&module)).remove(0);
         let same = vec![own[0].clone(); replicas * partitions];
-        near(&found, &evaluate::all(&module, partitions, &same)[0], name);
+        near(&found, &devices::all(&module, partitions, &same)[0], name);
     }
 }

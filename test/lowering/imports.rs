@@ -1,8 +1,9 @@
 //! Imports are MLIR: MLIR parses and verifies any output that `layout-translate` writes without an error.
 
-use crate::changes::{bounded, changed, modules};
-use crate::{blocks, jit, random_hlo};
+use crate::jit;
 use fastrand::Rng;
+use layout_reference::changes::{bounded, changed, modules};
+use layout_reference::{blocks, random_hlo};
 use layout_test::Sample;
 use layout_translate::{Collectives, Elided, Options, import_with};
 use melior::{Context, ir};

@@ -4,21 +4,18 @@
 //! | file | what it does |
 //! |---|---|
 //! | `programs.rs`, `programs/` | random programs, on grids of 2 to 8 processes |
-//! | `evaluator.rs` | runs a program on all processes, in lockstep |
 //! | `networks.rs` | a training step and attention, with several shardings |
-//! | `scalar.rs`, `tensor.rs` | operations on numbers and arrays |
 //!
 //! `LAYOUT_SEED` and `LAYOUT_PROGRAMS` make a longer run; a failure prints its program.
 
-mod evaluator;
 mod networks;
 mod programs;
-mod scalar;
-mod tensor;
 
-use evaluator::{Processes, Value};
+use crate::evaluator::tensor::{Tensor, each};
+use crate::evaluator::{Processes, Value};
 use fastrand::Rng;
 use layout_passes::{Pass, PlanOptions};
+use layout_reference::places::along;
 use layout_test::Sample;
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -29,10 +26,9 @@ use programs::{Array, Program, program};
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use tensor::{Tensor, each};
-use tensor_layout::places::{Copies, Placement, TensorLayout};
+use tensor_layout::places::{Placement, TensorLayout};
 
-fn context() -> Context {
+pub fn context() -> Context {
     let registry = DialectRegistry::new();
     melior::utility::register_all_dialects(&registry);
     layout_dialect::register(&registry);
@@ -56,12 +52,9 @@ fn part(all: &Tensor, layout: &str, process: usize) -> Tensor {
     let axis = placement.axes().iter().position(|name| name == "Process");
     let has = |index: &[usize]| {
         let Some(axis) = axis else { return true };
-        let Copies::Steps(steps) = placement.copies(axis) else { return true };
         let index: Vec<i64> = index.iter().map(|at| *at as i64).collect();
         let first = placement.place(&index).expect("a place")[axis];
-        let counts: Vec<usize> = steps.iter().map(|step| step.0 as usize).collect();
-        each(&counts)
-            .any(|k| first + k.iter().zip(&steps).map(|(k, step)| *k as i64 * step.1).sum::<i64>() == process as i64)
+        along(&placement.copies(axis), first).is_none_or(|copies| copies.contains(&(process as i64)))
     };
     let held: Vec<Vec<usize>> = each(&all.sizes).filter(|index| has(index)).collect();
     let own: Vec<usize> = (0..all.sizes.len())
@@ -118,7 +111,8 @@ fn check(context: &Context, program: &Program, passes: &[Pass], rng: &mut Rng) {
             }
         }
     }
-    assert_eq!(all.called, one.called, "process 0 prints, and no other");
+    let called = |processes: &Processes| processes.called.iter().map(|c| (c.0, c.1.clone())).collect::<Vec<_>>();
+    assert_eq!(called(&all), called(&one), "process 0 prints, and no other");
 }
 
 #[test]

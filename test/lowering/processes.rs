@@ -1,15 +1,17 @@
 //! Collectives over processes: random ones, lowered to MPI and run, against their definitions.
 //!
 //! A program computes a tensor in each process that depends on the process, applies a collective, and prints each
-//! process's result. The test computes the same from the definition, for all processes at once. Half of the programs
-//! overwrite a tensor whose transfer may still be in flight.
+//! process's result. The evaluator of all processes runs the same program. Half of the programs overwrite a tensor
+//! whose transfer may still be in flight.
 
 mod case;
-mod random;
 
+use super::evaluator::Processes;
+use super::partition::context;
 use case::{Case, GRIDS};
+use layout_reference::random::Random;
 use layout_test::{Checkout, Sample};
-use random::Random;
+use melior::ir::{Module, OperationRef};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -29,6 +31,7 @@ fn collectives_are_their_definitions() {
         assert!(!Path::new("/etc/debian_version").exists(), "tools/setup.sh installs Open MPI on Debian");
         return;
     };
+    let context = context();
     let mut random = Random(1);
     let programs = GRIDS.iter().map(|grid| (0..CASES).map(|_| Case::random(&mut random, grid)).collect::<Vec<Case>>());
     for (number, (grid, cases)) in Sample::from_env().select(GRIDS.iter().zip(programs).enumerate()) {
@@ -44,7 +47,11 @@ fn collectives_are_their_definitions() {
         std::fs::write(&source, &text).unwrap();
         let mut opt = Command::new(checkout.tools.join("layout-opt"));
         run(opt.arg(&source).arg(OPTIONS[number % OPTIONS.len()]).arg("-o").arg(&lowered), &text);
-        let processes: usize = grid.iter().product();
+        let module = Module::parse(&context, &text).expect("a program");
+        let root: OperationRef = module.as_operation();
+        let mut evaluated = Processes::new(root);
+        let processes = evaluated.count();
+        evaluated.run("main", &vec![Vec::new(); processes]);
         let libraries = ["libmlir_runner_utils.so", "libmlir_c_runner_utils.so"];
         let libraries = libraries.map(|name| checkout.llvm.join("lib").join(name).display().to_string()).join(",");
         let mut mpirun = Command::new(checkout.root.join("tools/mpirun.sh"));
@@ -57,12 +64,13 @@ fn collectives_are_their_definitions() {
             let name = format!("rank.{rank:0width$}", width = (processes - 1).to_string().len());
             let printed = std::fs::read_to_string(output.join("1").join(name).join("stdout")).unwrap();
             let printed = tensors(&printed);
-            let expected: Vec<Vec<f64>> = cases.iter().flat_map(|case| case.expected(rank)).collect();
+            let calls = evaluated.called.iter().filter(|call| call.0 == rank);
+            let expected: Vec<&Vec<f64>> = calls.map(|call| &call.2[0].tensor().data).collect();
             assert_eq!(printed.len(), expected.len(), "tensors of process {rank}\n{text}");
             for (k, (found, expected)) in printed.iter().zip(&expected).enumerate() {
                 // Elements that no process sends are undefined.
                 let is_same =
-                    found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| x == y || y.is_nan());
+                    found.len() == expected.len() && found.iter().zip(*expected).all(|(x, y)| x == y || y.is_nan());
                 assert!(is_same, "tensor {k} of process {rank}: {found:?}, expected {expected:?}\n{text}");
             }
         }

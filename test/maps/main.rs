@@ -1,7 +1,5 @@
 //! Indexing maps and their simplifier.
 
-#[path = "../reference/choices.rs"]
-mod choices;
 #[path = "../reference/sample.rs"]
 mod sample;
 

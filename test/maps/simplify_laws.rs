@@ -2,9 +2,9 @@
 //!
 //! `LAYOUT_LAWS=1000000 cargo test --release --test maps` sets the number, `LAYOUT_LAWS_SEED` the seed.
 
-use crate::choices::{self, Choices};
 use crate::sample::Sample;
 use fastrand::Rng;
+use layout_reference::choices::{self, Choices};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use tensor_layout::expr::Expr;

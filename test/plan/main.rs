@@ -1,7 +1,5 @@
 //! Plans of layouts, the solver below them, and the memory and orders of programs.
 
-#[path = "../reference/random_hlo.rs"]
-mod random_hlo;
 #[path = "../reference/sample.rs"]
 mod sample;
 

@@ -1,9 +1,9 @@
 //! Program memory: worked examples, and random programs against a slow evaluator of the definition in
 //! `src/planning/memory/mod.rs`.
 
-use crate::random_hlo::program;
 use crate::sample::Sample;
 use layout_plan::memory::{Buffer, InOutput, MemoryUse, Moment, Role, RunsAs};
+use layout_reference::random_hlo::program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;

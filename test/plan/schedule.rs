@@ -1,9 +1,9 @@
 //! Instruction orders that lower the peak: worked examples, and random programs against random orders.
 
-use crate::random_hlo::program;
 use crate::sample::Sample;
 use fastrand::Rng;
 use layout_plan::memory::{MemoryUse, Schedule};
+use layout_reference::random_hlo::program;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Module};
 

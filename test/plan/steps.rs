@@ -4,6 +4,7 @@ use layout_plan::plan::Doing;
 use layout_plan::spreading::{
     AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SteppedArray, TimeCut, cuts,
 };
+use layout_reference::boxes::index_at;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::operations::{Array, Operation, WindowDim};
 use tensor_layout::places::{Machine, Placement};
@@ -130,10 +131,7 @@ impl Places<'_> {
     }
 
     fn coordinates(&self, place: i64) -> Vec<i64> {
-        let mut rest = place;
-        let mut all: Vec<i64> = self.extents.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
-        all.reverse();
-        all
+        index_at(place as usize, &self.extents)
     }
 
     /// The elements that each place holds.

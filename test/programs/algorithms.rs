@@ -1,9 +1,9 @@
 //! Indexing maps of `Algorithm` operations, such as sorts, scans and batch normalizations, by trial: a change of one
 //! operand element must change exactly the result elements that the maps name.
 
-use crate::elements::Index;
-use crate::interpreter::{self, Number, Value, each};
 use fastrand::Rng;
+use layout_reference::elements::Index;
+use layout_reference::interpreter::{self, Number, Value, each};
 use std::collections::BTreeSet;
 use tensor_layout::analysis::{Access, maps};
 use tensor_layout::element::ElementType;
@@ -24,133 +24,24 @@ enum Kind {
 }
 
 impl Kind {
+    fn named(name: &str) -> Kind {
+        match name {
+            "exact" => Kind::Exact,
+            "more" => Kind::More,
+            "matrix" => Kind::Matrix,
+            "matrix-more" => Kind::MatrixMore,
+            other => panic!("{other} is no kind"),
+        }
+    }
+
     fn is_matrix(self) -> bool {
         matches!(self, Kind::Matrix | Kind::MatrixMore)
     }
 }
 
-const COMPUTATIONS: &str = "less {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = pred[] compare(a, b), direction=LT
-}
+const COMPUTATIONS: &str = include_str!("algorithms/computations.hlo");
 
-by_first {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = s32[] parameter(2)
-  d = s32[] parameter(3)
-  ROOT e = pred[] compare(a, b), direction=GT
-}
-
-most {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = pred[] compare(a, b), direction=GE
-}
-
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b)
-}
-
-both {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = f32[] add(a, b)
-  ROOT d = (f32[], f32[]) tuple(c, c)
-}
-";
-
-/// Operations: the shapes of the operands, and the text after them; `@` stands for the operands.
-const CASES: &[(Kind, &[&str], &str)] = &[
-    (
-        Kind::Exact,
-        &["f32[4,6]", "f32[6,3]", "f32[2,3]", "f32[6,1]"],
-        "f32[4,3] scaled-dot(@), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-    ),
-    (
-        Kind::More,
-        &["f32[4,3]", "f32[2,3,2]", "s32[2]"],
-        "f32[4,2] ragged-dot(@), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, \
-         rhs_group_dims={0}",
-    ),
-    (
-        Kind::More,
-        &["f32[2,5]", "f32[5,3]", "s32[3]"],
-        "f32[3,2,3] ragged-dot(@), lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}",
-    ),
-    (Kind::Exact, &["f32[5]", "f32[]"], "(f32[5], f32[]) scan(@), dimensions={0}, num_carries=1, to_apply=both"),
-    (
-        Kind::Exact,
-        &["f32[5]", "f32[]"],
-        "(f32[5], f32[]) scan(@), dimensions={0}, num_carries=1, is_reverse=true, to_apply=both",
-    ),
-    (Kind::Exact, &["f32[2,4,2]"], "f32[2,4,2] sort(@), dimensions={1}, to_apply=less"),
-    (Kind::More, &["f32[3,4]", "s32[3,4]"], "(f32[3,4], s32[3,4]) sort(@), dimensions={1}, to_apply=by_first"),
-    (Kind::Exact, &["f32[2,5]"], "(f32[2,3], s32[2,3]) topk(@), k=3, largest=true"),
-    (
-        Kind::Exact,
-        &["f32[5,4]", "f32[2,2]", "f32[]"],
-        "f32[5,4] select-and-scatter(@), window={size=3x2 stride=2x2}, select=most, scatter=add",
-    ),
-    // A window of one element leaves no choice.
-    (
-        Kind::More,
-        &["f32[6]", "f32[4]", "f32[]"],
-        "f32[6] select-and-scatter(@), window={size=2 stride=2 pad=1_1}, select=most, scatter=add",
-    ),
-    (
-        Kind::Exact,
-        &["f32[2,3,2]", "f32[3]", "f32[3]"],
-        "(f32[2,3,2], f32[3], f32[3]) batch-norm-training(@), epsilon=0.1, feature_index=1",
-    ),
-    (
-        Kind::Exact,
-        &["f32[2,3]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"],
-        "f32[2,3] batch-norm-inference(@), epsilon=3, feature_index=1",
-    ),
-    (
-        Kind::Exact,
-        &["f32[3,2,2]", "f32[2]", "f32[2]", "f32[2]", "f32[3,2,2]"],
-        "(f32[3,2,2], f32[2], f32[2]) batch-norm-grad(@), epsilon=3, feature_index=1",
-    ),
-    (Kind::Exact, &["c64[2,3,2]"], "c64[2,3,2] fft(@), fft_type=FFT, fft_length={2}"),
-    (Kind::Exact, &["c64[2,3,2]"], "c64[2,3,2] fft(@), fft_type=IFFT, fft_length={3,2}"),
-    (Kind::Exact, &["f32[2,5]"], "c64[2,3] fft(@), fft_type=RFFT, fft_length={5}"),
-    (Kind::Exact, &["c64[2,3]"], "f32[2,5] fft(@), fft_type=IRFFT, fft_length={5}"),
-    (Kind::Matrix, &["f32[2,4,4]"], "f32[2,4,4] cholesky(@), lower=true"),
-    (Kind::Matrix, &["f32[4,4]"], "f32[4,4] cholesky(@), lower=false"),
-    (
-        Kind::MatrixMore,
-        &["f32[2,4,4]"],
-        "(f32[2,4,4]{1,2,0}, s32[2]) custom-call(@), custom_call_target=\"lapack_spotrf_ffi\", \
-         backend_config={uplo = 76 : ui8}",
-    ),
-    (
-        Kind::MatrixMore,
-        &["f32[4,4]"],
-        "(f32[4,4]{0,1}, s32[]) custom-call(@), custom_call_target=\"lapack_spotrf_ffi\", \
-         backend_config={uplo = 85 : ui8}",
-    ),
-    (Kind::Matrix, &["f32[2,3,3]", "f32[2,3,2]"], "f32[2,3,2] triangular-solve(@), left_side=true, lower=true"),
-    (
-        Kind::Matrix,
-        &["f32[4,4]", "f32[4,2]"],
-        "f32[4,2] triangular-solve(@), left_side=true, lower=true, transpose_a=TRANSPOSE",
-    ),
-    (Kind::Matrix, &["f32[4,4]", "f32[2,4]"], "f32[2,4] triangular-solve(@), left_side=false, lower=true"),
-    (
-        Kind::Matrix,
-        &["f32[4,4]", "f32[2,4]"],
-        "f32[2,4] triangular-solve(@), left_side=false, lower=false, unit_diagonal=true, transpose_a=TRANSPOSE",
-    ),
-    (Kind::More, &["u64[2]"], "(u64[2], u32[3,4]) rng-bit-generator(@), algorithm=rng_three_fry"),
-    (Kind::More, &["u64[3]"], "(u64[3], u32[3]) rng-bit-generator(@), algorithm=rng_default"),
-    (Kind::Exact, &["u8[3,4]"], "u32[3] bitcast-convert(@)"),
-    (Kind::Exact, &["f32[3,4]"], "s32[] get-dimension-size(@), dimensions={1}"),
-];
+const OPERATIONS: &str = include_str!("algorithms/operations.txt");
 
 /// Random elements.
 fn some(rng: &mut Rng, shape: &Shape, matrix: bool) -> Value {
@@ -217,7 +108,10 @@ fn seen(module: &Module, rng: &mut Rng, kind: Kind) -> Vec<Vec<BTreeSet<(Index, 
 fn changes_are_those_of_the_maps() {
     crate::long_test!();
     let mut rng = Rng::with_seed(15);
-    for (kind, shapes, text) in CASES {
+    for line in OPERATIONS.lines().filter(|line| !line.starts_with("# ")) {
+        let (head, text) = line.split_once(" -> ").unwrap();
+        let (kind, shapes) = head.split_once(' ').unwrap();
+        let (kind, shapes): (Kind, Vec<&str>) = (Kind::named(kind), shapes.split(' ').collect());
         let names: Vec<String> = (0..shapes.len()).map(|k| format!("p{k}")).collect();
         let parameters: String = shapes
             .iter()
@@ -236,7 +130,7 @@ fn changes_are_those_of_the_maps() {
             shape => vec![shape],
         };
         let found = maps(&y.operation, &operands, &results).unwrap();
-        for (operand, seen) in seen(&module, &mut rng, *kind).into_iter().enumerate() {
+        for (operand, seen) in seen(&module, &mut rng, kind).into_iter().enumerate() {
             for (result, seen) in seen.into_iter().enumerate() {
                 let (reads, feeds) = (found.reads(operand, result).unwrap(), found.feeds(operand, result).unwrap());
                 let name = format!("{body}: operand {operand}, result {result}\n{reads}\n{feeds}");

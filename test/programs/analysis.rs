@@ -7,9 +7,9 @@ mod pairs;
 
 use self::cases::{Case, KINDS, reads, some};
 use self::graphs::{node, reads_of, some_graph, value};
-use crate::blocks;
-use crate::choices::{self, Choices};
-use crate::elements::{self, Index};
+use layout_reference::blocks;
+use layout_reference::choices::{self, Choices};
+use layout_reference::elements::{self, Index};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{

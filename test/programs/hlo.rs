@@ -1,7 +1,7 @@
 //! HLO text: the corpus, every kind of operation, wrong texts, and randomly changed texts.
 
-use crate::blocks::{self, Block, find, module, parse, places};
-use crate::choices::{self, Choices};
+use layout_reference::blocks::{self, Block, find, module, parse, places};
+use layout_reference::choices::{self, Choices};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Instruction, Module, Values};
 use tensor_layout::operations::Operation;

@@ -8,7 +8,6 @@
 //!
 //! [`check`] draws cases and tests them; `proptest` does the work: the loop, the panics, the search. Shared by tests;
 //! no test by itself.
-#![allow(dead_code, reason = "each test uses a part of this")]
 
 use fastrand::Rng;
 use proptest::prelude::Rng as _;

@@ -2,11 +2,12 @@
 //! element at a time. Slow and plain, for comparison with the indexing maps and for an HLO interpreter. Shared by
 //! tests; no test by itself.
 
+use crate::boxes::{index_at, indices, is_inside, position};
+use crate::tiled::lay_out;
 use std::collections::BTreeMap;
 use tensor_layout::operations::leaves;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::operations::{Convolution, Gather, Operation, Start, WindowDim};
-use tensor_layout::tiled::Expansion;
 
 pub type Index = Vec<i64>;
 /// The integer at an index of an operand, which decides where a block begins.
@@ -17,30 +18,6 @@ type Read<'a> = &'a mut dyn FnMut(usize, Option<Index>);
 /// The sizes of all arrays of a shape.
 pub fn sizes(shape: &Shape) -> Vec<Index> {
     leaves(shape).iter().map(|array| array.sizes().unwrap()).collect()
-}
-
-/// Every index of an array, in row-major order.
-pub fn indices(sizes: &[i64]) -> impl Iterator<Item = Index> {
-    (0..sizes.iter().product::<i64>()).map(|number| delinearize(number, sizes))
-}
-
-/// The index of an element from its row-major position.
-fn delinearize(mut number: i64, sizes: &[i64]) -> Index {
-    let mut index = vec![0; sizes.len()];
-    for (i, n) in index.iter_mut().zip(sizes).rev() {
-        *i = number % n;
-        number /= n;
-    }
-    index
-}
-
-/// The row-major position of an element.
-fn linearize(index: &[i64], sizes: &[i64]) -> i64 {
-    index.iter().zip(sizes).fold(0, |number, (i, n)| number * n + i)
-}
-
-fn is_inside(index: &[i64], sizes: &[i64]) -> bool {
-    index.iter().zip(sizes).all(|(i, n)| (0..*n).contains(i))
 }
 
 /// An operation and the sizes of its arrays, with tuples flattened.
@@ -82,7 +59,7 @@ impl<'a> Definition<'a> {
                 Some(at) => some(read, 1, at),
                 None => some(read, 0, o.to_vec()),
             },
-            Operation::Reshape => some(read, 0, delinearize(linearize(o, &self.outs[0]), &ins[0])),
+            Operation::Reshape => some(read, 0, index_at(position(o, &self.outs[0]), &ins[0])),
             Operation::Bitcast => {
                 let memory = self.memory.as_ref().expect("a bitcast has memory");
                 memory.overlaps(o).for_each(|at| some(read, 0, at));
@@ -261,7 +238,7 @@ impl<'a> Definition<'a> {
         let n = self.ins.len() / 2;
         let (data, rows, updates) = (&self.ins[0], &self.ins[n], &self.ins[n + 1]);
         (0..n).for_each(|k| read(k, Some(o.to_vec())));
-        indices(rows).for_each(|at| read(n, Some(at)));
+        indices(rows).into_iter().for_each(|at| read(n, Some(at)));
         let last: Index = updates.iter().map(|n| n - 1).collect();
         let last = split(g, &last).1;
         for u in indices(updates) {
@@ -342,28 +319,31 @@ struct Memory {
     /// The operand's elements by their offsets in bits, and the width of each.
     elements: BTreeMap<i64, Index>,
     width: i64,
-    /// The expansion of the result's layout, and its bits per element.
-    to: (Expansion, i64),
+    /// The offsets in bits of the result's elements, its sizes, and the bits of an element.
+    to: (Vec<i64>, Index, i64),
+}
+
+/// The first bit of each element in memory, in row-major order, the sizes, and the bits of an element.
+pub fn bit_offsets(array: &Array) -> (Vec<i64>, Index, i64) {
+    let bits = match array.layout.element_bits {
+        0 => array.element.bytes().unwrap() * 8,
+        bits => bits,
+    };
+    let sizes = array.sizes().unwrap();
+    let offsets = lay_out(&sizes, &array.layout).offsets(&sizes);
+    (offsets.into_iter().map(|offset| offset * bits).collect(), sizes, bits)
 }
 
 impl Memory {
     fn new(from: &Array, to: &Array) -> Memory {
-        let laid_out = |array: &Array| {
-            let bits = match array.layout.element_bits {
-                0 => array.element.bytes().unwrap() * 8,
-                bits => bits,
-            };
-            (Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap(), bits)
-        };
-        let (own, width) = laid_out(from);
-        let place = |at: Index| (own.offset(&at).unwrap() * width, at);
-        Memory { elements: indices(&from.sizes().unwrap()).map(place).collect(), width, to: laid_out(to) }
+        let (offsets, sizes, width) = bit_offsets(from);
+        Memory { elements: offsets.into_iter().zip(indices(&sizes)).collect(), width, to: bit_offsets(to) }
     }
 
     /// The operand elements that share bits with a result element.
     fn overlaps(&self, o: &[i64]) -> impl Iterator<Item = Index> {
-        let (expansion, bits) = &self.to;
-        let begin = expansion.offset(o).unwrap() * bits;
+        let (offsets, sizes, bits) = &self.to;
+        let begin = offsets[position(o, sizes)];
         self.elements.range(begin - self.width + 1..begin + bits).map(|(_, at)| at.clone())
     }
 }

@@ -1,9 +1,10 @@
 //! The meaning of a TensorLayout, computed step by step: the set of places of each index. Shares no code with the crate
 //! under test.
 
+use crate::boxes::{indices, is_inside, steps};
 use crate::choices::Choices;
 use std::collections::{BTreeMap, BTreeSet};
-use tensor_layout::places::{Broadcast, TensorLayout};
+use tensor_layout::places::{self, Broadcast, Copies, TensorLayout};
 
 /// A part: its extent, its axis, `Addr` among them, and its stride.
 pub type Part = (i64, &'static str, i64);
@@ -12,7 +13,7 @@ pub type Part = (i64, &'static str, i64);
 const AXES: [&str; 4] = ["Addr", "P", "Q2", "R"];
 
 /// A layout by its definition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// The sizes of the tensor.
     pub shape: Vec<i64>,
@@ -27,19 +28,19 @@ pub struct Definition {
 /// A coordinate along each named axis that is not broadcast whole, and the local address.
 pub type Place = BTreeMap<&'static str, i64>;
 
-/// All indices of a box.
-pub fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
-    sizes.iter().fold(vec![Vec::new()], |all, size| {
-        all.iter().flat_map(|index| (0..*size).map(move |i| [&index[..], &[i]].concat())).collect()
-    })
+/// The coordinates of the copies of an element along an axis, given the least; `None` for all.
+pub fn along(copies: &Copies, first: i64) -> Option<Vec<i64>> {
+    match copies {
+        Copies::Steps(parts) => Some(steps(first, parts)),
+        Copies::All => None,
+    }
 }
 
 impl Definition {
     /// The definition of a parsed layout.
     pub fn of(layout: &TensorLayout) -> Definition {
-        let axis = |name: &str| *AXES.iter().find(|axis| **axis == name).unwrap();
-        let part =
-            |part: &tensor_layout::places::Part| (part.extent, part.axis.as_deref().map_or("Addr", axis), part.stride);
+        let axis = |name: &str| *AXES.iter().find(|axis| **axis == name).expect("an axis of random layouts");
+        let part = |part: &places::Part| (part.extent, part.axis.as_deref().map_or("Addr", axis), part.stride);
         let dims: Vec<Vec<Part>> = layout.dims.iter().map(|parts| parts.iter().map(part).collect()).collect();
         let (mut copies, mut whole) = (Vec::new(), Vec::new());
         for broadcast in &layout.broadcast {
@@ -50,8 +51,19 @@ impl Definition {
                 }
             }
         }
-        let padded = dims.iter().map(|parts| parts.iter().map(|part| part.0).product()).collect();
-        Definition { shape: layout.shape.clone().unwrap_or(padded), dims, copies, whole }
+        let mut definition = Definition { shape: Vec::new(), dims, copies, whole };
+        definition.shape = layout.shape.clone().unwrap_or_else(|| definition.padded());
+        definition
+    }
+
+    /// A layout of parts alone.
+    pub fn without_copies(shape: &[i64], dims: Vec<Vec<Part>>) -> Definition {
+        Definition { shape: shape.to_vec(), dims, copies: Vec::new(), whole: Vec::new() }
+    }
+
+    /// The sizes with padding.
+    pub fn padded(&self) -> Vec<i64> {
+        self.dims.iter().map(|parts| parts.iter().map(|part| part.0).product()).collect()
     }
 
     /// The text of the layout, with every stride and the sizes.
@@ -69,12 +81,18 @@ impl Definition {
         format!("({})/({}{copies})", sizes.join(","), dims.join(", "))
     }
 
-    fn axes(&self) -> BTreeSet<&'static str> {
-        self.dims.iter().flatten().chain(&self.copies).map(|part| part.1).chain(["Addr"]).collect()
+    /// The parts, copies included.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.dims.iter().flatten().chain(&self.copies)
+    }
+
+    /// The axes of parts, and the address.
+    pub fn axes(&self) -> BTreeSet<&'static str> {
+        self.parts().map(|part| part.1).chain(["Addr"]).collect()
     }
 
     /// The places of each copy of an element or of padding, one for each copy.
-    fn every_place(&self, index: &[i64]) -> Vec<Place> {
+    pub fn every_place(&self, index: &[i64]) -> Vec<Place> {
         let mut place: Place = self.axes().into_iter().map(|axis| (axis, 0)).collect();
         for (parts, i) in self.dims.iter().zip(index) {
             let mut rest = *i;
@@ -103,7 +121,12 @@ impl Definition {
     /// The least coordinate along each of these axes, and the address.
     pub fn coordinates(&self, index: &[i64], axes: &[&str]) -> Vec<i64> {
         let first = self.every_place(index).remove(0);
-        axes.iter().chain(&["Addr"]).map(|axis| first.get(axis).copied().unwrap_or(0)).collect()
+        axes.iter().chain(&["Addr"]).map(|axis| first.get(*axis).copied().unwrap_or(0)).collect()
+    }
+
+    /// The address of each element, in row-major order.
+    pub fn addresses(&self) -> Vec<i64> {
+        indices(&self.shape).iter().map(|index| self.coordinates(index, &[])[0]).collect()
     }
 
     /// Whether two elements share a place, or two copies of one element do.
@@ -127,12 +150,11 @@ impl Definition {
 
     /// The element at each place, `None` for padding, by the coordinates along these axes and the address.
     pub fn held(&self, axes: &[&str]) -> BTreeMap<Vec<i64>, Option<Vec<i64>>> {
-        let padded: Vec<i64> = self.dims.iter().map(|parts| parts.iter().map(|part| part.0).product()).collect();
         let mut held = BTreeMap::new();
-        for index in indices(&padded) {
-            let element = index.iter().zip(&self.shape).all(|(i, n)| i < n);
+        for index in indices(&self.padded()) {
+            let element = is_inside(&index, &self.shape);
             for place in self.every_place(&index) {
-                let key: Vec<i64> = axes.iter().chain(&["Addr"]).map(|a| place.get(a).copied().unwrap_or(0)).collect();
+                let key: Vec<i64> = axes.iter().chain(&["Addr"]).map(|a| place.get(*a).copied().unwrap_or(0)).collect();
                 let entry = held.entry(key).or_insert(None);
                 if element {
                     *entry = Some(index.clone());

@@ -11,9 +11,9 @@ mod reductions;
 mod shapes;
 
 use crate::array::{Array, Source};
-use crate::choices::Choices;
 use crate::element::{BF16, Element, F16, F32, F64, I8, I16, I32, I64};
 use crate::program::Program;
+use layout_reference::choices::Choices;
 use tensor_layout::tiled::{Layout, TileEntry};
 
 /// The name of a kind and its generator.

@@ -1,8 +1,8 @@
 //! Numbers in programs on ragged tiles.
 
 use crate::array::Array;
-use crate::choices::Choices;
 use crate::element::{Element, F32, F64, Kind};
+use layout_reference::choices::Choices;
 
 /// The limit of an element's magnitude that is computed with again, where all numbers are integers.
 pub const MOST: f64 = 300.0;

@@ -1,6 +1,6 @@
 //! Random chains of reshapes, transposes and tilings as indexing-map texts, `a >> b`, `a` first.
 
-use crate::choices::Choices;
+use layout_reference::choices::Choices;
 
 /// The row-major strides of a shape.
 fn strides(shape: &[i64]) -> Vec<i64> {

@@ -1,6 +1,6 @@
-//! A random collective: its text, and its definition.
+//! A random collective as a text.
 
-use super::random::Random;
+use layout_reference::random::Random;
 
 /// The grids of the programs.
 pub const GRIDS: [&[usize]; 9] = [&[1], &[2], &[4], &[2, 2], &[3, 2], &[2, 4], &[8], &[2, 2, 2], &[4, 2]];
@@ -117,14 +117,6 @@ impl Case {
         self.axes.iter().map(|axis| self.grid[*axis]).product()
     }
 
-    /// The addend of an operand element with a linear index, by process: few values, whose products are exact in every
-    /// type.
-    fn value(&self, rank: usize, at: usize) -> f64 {
-        ((rank * 37 + at * 11 + self.seed) % 3) as f64
-            + f64::from(u8::from(self.reduction != 3)) * ((at + rank * 5) % 7) as f64
-            - 1.0
-    }
-
     /// The text of this case, as number `k`.
     pub fn text(&self, k: usize) -> String {
         let mut text = self.operand(k) + &self.collective(k);
@@ -139,7 +131,7 @@ impl Case {
         tensor(shape, TYPES[self.element].0)
     }
 
-    /// The operand `%x`, computed from the rank.
+    /// The operand `%x`, computed from the rank: few values, whose products are exact in every type.
     fn operand(&self, k: usize) -> String {
         let (element, from, _) = TYPES[self.element];
         let (whole, rank) = (self.tensor(&self.shape), self.shape.len());
@@ -268,105 +260,6 @@ impl Case {
         }
         shape
     }
-
-    /// The coordinates of a process along each axis of the grid.
-    fn index(&self, rank: usize) -> Vec<usize> {
-        let mut rest = rank;
-        let mut index: Vec<usize> = self.grid.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
-        index.reverse();
-        index
-    }
-
-    fn rank(&self, index: &[usize]) -> usize {
-        index.iter().zip(&self.grid).fold(0, |rank, (at, n)| rank * n + at)
-    }
-
-    /// The group of a process, in order, and the process's position in it.
-    fn group(&self, rank: usize) -> (Vec<usize>, usize) {
-        let own = self.index(rank);
-        let member = |number: usize| {
-            let (mut index, mut rest) = (own.clone(), number);
-            for axis in self.axes.iter().rev() {
-                index[*axis] = rest % self.grid[*axis];
-                rest /= self.grid[*axis];
-            }
-            self.rank(&index)
-        };
-        let members: Vec<usize> = (0..self.members()).map(member).collect();
-        let number = members.iter().position(|other| *other == rank).unwrap();
-        (members, number)
-    }
-
-    fn combined(&self, x: f64, y: f64) -> f64 {
-        match REDUCTIONS[self.reduction] {
-            "sum" => x + y,
-            "max" => x.max(y),
-            "min" => x.min(y),
-            _ => x * y,
-        }
-    }
-
-    /// The expected output of a process.
-    pub fn expected(&self, rank: usize) -> Vec<Vec<f64>> {
-        let (members, own) = self.group(rank);
-        let n = members.len();
-        let shape = self.result_shape();
-        let count: usize = shape.iter().product();
-        let along = |by: i64| {
-            let at = own as i64 + by;
-            ((0..n as i64).contains(&at), members[at.rem_euclid(n as i64) as usize])
-        };
-        // A result element from the operands' elements.
-        let element = |at: usize| -> Option<f64> {
-            let mut index = unlinear(at, &shape);
-            let of = |rank: usize, index: &[usize]| self.value(rank, linear(index, &self.shape));
-            let all =
-                |index: &[usize]| members.iter().map(|member| of(*member, index)).reduce(|x, y| self.combined(x, y));
-            match self.kind {
-                Kind::Gather { dim } => {
-                    let from = index[dim] / self.shape[dim];
-                    index[dim] %= self.shape[dim];
-                    Some(of(members[from], &index))
-                }
-                Kind::Slice { dim } => {
-                    index[dim] += own * shape[dim];
-                    Some(of(rank, &index))
-                }
-                Kind::ToAll { split, concat } => {
-                    let each = shape[concat] / n;
-                    let from = index[concat] / each;
-                    index[concat] %= each;
-                    index[split] += own * (self.shape[split] / n);
-                    Some(of(members[from], &index))
-                }
-                Kind::ReduceScatter { dim } => {
-                    index[dim] += own * shape[dim];
-                    all(&index)
-                }
-                Kind::Reduce => all(&index),
-                Kind::Shift { offset, rotates } => {
-                    let (is_there, from) = along(-offset);
-                    (rotates || is_there).then(|| of(from, &index))
-                }
-                Kind::Pair { by } => Some(of(along(-(by as i64)).1, &index)),
-                Kind::Loop { times } => Some(of(along(-(times as i64)).1, &index)),
-            }
-        };
-        let result: Vec<f64> = (0..count).map(|at| element(at).unwrap_or(f64::NAN)).collect();
-        let over = |at: usize| self.value(rank, at) + 1.0;
-        let over = self.overwrites.then(|| (0..self.shape.iter().product()).map(over).collect());
-        over.into_iter().chain([result]).collect()
-    }
-}
-
-fn linear(index: &[usize], shape: &[usize]) -> usize {
-    index.iter().zip(shape).fold(0, |at, (i, n)| at * n + i)
-}
-
-fn unlinear(mut at: usize, shape: &[usize]) -> Vec<usize> {
-    let mut index: Vec<usize> = shape.iter().rev().map(|n| (at % n, at /= n).0).collect();
-    index.reverse();
-    index
 }
 
 /// The type of a tensor.

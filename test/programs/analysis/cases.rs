@@ -1,7 +1,8 @@
 //! Random small operations with their shapes, and their reads by definition.
 
-use crate::choices::Choices;
-use crate::elements::{Definition, Held, Index, indices};
+use layout_reference::boxes::indices;
+use layout_reference::choices::Choices;
+use layout_reference::elements::{Definition, Held, Index};
 use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};

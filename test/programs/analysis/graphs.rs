@@ -1,8 +1,9 @@
 //! Random small graphs, and the parameter elements that the root reads, through every node.
 
 use super::cases::{Case, Pair, array, factors, reads, some};
-use crate::choices::Choices;
-use crate::elements::{Index, indices, sizes};
+use layout_reference::boxes::indices;
+use layout_reference::choices::Choices;
+use layout_reference::elements::{Index, sizes};
 use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Gather, Operation};
@@ -134,7 +135,7 @@ fn fit(rng: &mut Choices, kind: usize, own: &[i64]) -> Option<Case> {
 pub fn reads_of(graph: &Graph, held: &dyn Fn(usize, &[i64]) -> i64) -> Vec<BTreeSet<(Index, Index)>> {
     let root = graph.roots[0].node;
     let mut reached: Vec<BTreeSet<(Index, Index)>> = vec![BTreeSet::new(); graph.nodes.len()];
-    reached[root] = indices(&sizes(&graph.nodes[root].results[0])[0]).map(|o| (o.clone(), o)).collect();
+    reached[root] = indices(&sizes(&graph.nodes[root].results[0])[0]).into_iter().map(|o| (o.clone(), o)).collect();
     for k in (0..=root).rev() {
         let node = &graph.nodes[k];
         let operands: Vec<&Shape> = node.operands.iter().map(|v| &graph.nodes[v.node].results[0]).collect();

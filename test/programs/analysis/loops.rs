@@ -2,7 +2,7 @@
 
 use super::cases::{KINDS, reads, some};
 use super::held;
-use crate::choices;
+use layout_reference::choices;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;

@@ -1,7 +1,7 @@
 //! Asynchronous pairs: a start has the reads and feeds of its operation, also through the end of the pair.
 
 use super::cases::{Case, KINDS, some};
-use crate::choices;
+use layout_reference::choices;
 use tensor_layout::analysis::{flow, maps};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Array, Graph, Node, Operation, Shape, Start, Value, leaves};

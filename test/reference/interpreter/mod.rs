@@ -1,19 +1,20 @@
 //! A slow interpreter of HLO, from the definitions of its operations. Shared by tests; no test by itself.
 
 mod algorithms;
+pub mod devices;
 mod dynamic;
 pub mod number;
 mod products;
 mod random;
 mod scalar;
 
-use crate::elements::Definition;
+use crate::boxes::{indices, is_inside, position};
+use crate::elements::{Definition, bit_offsets};
 pub use number::Number;
 use scalar::element;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Module, Values};
 use tensor_layout::operations::{Array, Operation, Shape, Start, bits, leaves};
-use tensor_layout::tiled::Expansion;
 
 /// An array with its elements in row-major order, rounded to its type.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,16 +48,7 @@ fn array(shape: &Shape) -> &Array {
 
 /// Calls back with each index into these sizes, in row-major order.
 pub fn each(sizes: &[i64], mut f: impl FnMut(&[i64])) {
-    let mut index = vec![0; sizes.len()];
-    if sizes.contains(&0) {
-        return;
-    }
-    loop {
-        f(&index);
-        let Some(k) = (0..sizes.len()).rev().find(|k| index[*k] + 1 < sizes[*k]) else { return };
-        index[k] += 1;
-        index[k + 1..].fill(0);
-    }
+    indices(sizes).iter().for_each(|index| f(index));
 }
 
 impl Value {
@@ -65,10 +57,8 @@ impl Value {
     }
 
     fn place(&self, index: &[i64]) -> usize {
-        index.iter().zip(&self.sizes).fold(0, |at, (i, n)| {
-            assert!((0..*n).contains(i), "{index:?} is outside of {:?}", self.sizes);
-            at * n + i
-        }) as usize
+        assert!(is_inside(index, &self.sizes), "{index:?} is outside of {:?}", self.sizes);
+        position(index, &self.sizes)
     }
 
     fn build(element: ElementType, sizes: &[i64], mut f: impl FnMut(&[i64]) -> Number) -> Value {
@@ -241,7 +231,7 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
             // Padding may have any contents.
             Operation::Bitcast if bits(array(shapes[0])) != bits(array(&i.shape)) => {
                 let (width, to) = (bits(array(shapes[0])).unwrap(), bits(array(&i.shape)).unwrap());
-                let begin = Expansion::new(&sizes, &array(&i.shape).layout).unwrap().offset(index).unwrap() * to;
+                let begin = bit_offsets(array(&i.shape)).0[position(index, &sizes)];
                 // The read begins at the operand element that holds the first bit.
                 let parts = reads.iter().zip(0..).map(|(x, k)| u128::from(x.bits(from[0])) << (k * width));
                 Number::of_bits(out, (parts.sum::<u128>() >> (begin % width)) as u64 & (u64::MAX >> (64 - to)))

@@ -2,6 +2,7 @@
 
 use super::number::Number;
 use super::{Value, array, each};
+use crate::boxes::position;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::Shape;
@@ -57,12 +58,11 @@ pub fn bits(i: &Instruction, state: &Value) -> Vec<Value> {
 
 /// Pairs of 32-bit words along the first even dimension, or else the longest one.
 fn of_three_fry(state: &[u64], element: ElementType, sizes: &[i64]) -> (Vec<u64>, Vec<u64>) {
-    let at = |count: i64| three_fry(halves(state[1].wrapping_add(count as u64)), halves(state[0]));
-    let linear = |index: &[i64], sizes: &[i64]| index.iter().zip(sizes).fold(0, |sum, (i, n)| sum * n + i);
+    let at = |count: usize| three_fry(halves(state[1].wrapping_add(count as u64)), halves(state[0]));
     let (mut data, mut counters) = (Vec::new(), sizes.to_vec());
     if element.bits() == Some(64) {
         each(sizes, |index| {
-            let [low, high] = at(linear(index, sizes));
+            let [low, high] = at(position(index, sizes));
             data.push(u64::from(high) << 32 | u64::from(low));
         });
     } else if sizes.is_empty() {
@@ -74,7 +74,7 @@ fn of_three_fry(state: &[u64], element: ElementType, sizes: &[i64]) -> (Vec<u64>
         each(sizes, |index| {
             let mut half = index.to_vec();
             half[split] /= 2;
-            data.push(at(linear(&half, &counters))[index[split] as usize % 2].into());
+            data.push(at(position(&half, &counters))[index[split] as usize % 2].into());
         });
     }
     (vec![state[0], state[1].wrapping_add(counters.iter().product::<i64>() as u64)], data)

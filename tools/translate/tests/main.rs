@@ -1,7 +1,5 @@
 //! Programs that are long, mutated or full of windows, imported.
 
-#[path = "../../../test/reference/changes.rs"]
-mod changes;
 #[path = "../../../test/reference/sample.rs"]
 mod sample;
 

@@ -1,8 +1,8 @@
 //! Modules that random changes broke, or turned into others: every module that parses is imported, or refused with
 //! places in the text; nothing panics.
 
-use crate::changes::{bounded, changed, modules};
 use fastrand::Rng;
+use layout_reference::changes::{bounded, changed, modules};
 use tensor_layout::hlo::Module;
 
 /// Whether a text is imported; `None` where it does not parse.

@@ -1,12 +1,15 @@
 //! A slow evaluator of tensor programs on all processes in lockstep: each operation runs at one process after the
 //! other, and collectives by their definitions. All numbers are 64-bit, whatever their types.
 
-use super::scalar::{constant, elements, number, scalar};
-use super::tensor::{Tensor, combined, coordinates, each, group, joined};
+mod scalar;
+pub mod tensor;
+
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, ValueLike};
+use scalar::{constant, elements, number, scalar};
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor::{Tensor, combined, coordinates, each, group, joined};
 
 #[derive(Clone, Debug)]
 pub enum Value {
@@ -42,8 +45,8 @@ pub struct Processes<'m> {
     values: Vec<HashMap<usize, Value>>,
     /// The indices of the running structured operations, the innermost last.
     indices: Vec<Vec<usize>>,
-    /// The calls of functions without a body, by process.
-    pub called: Vec<(usize, String)>,
+    /// The calls of functions without a body: the process, the function and the arguments.
+    pub called: Vec<(usize, String, Vec<Value>)>,
 }
 
 impl<'m> Processes<'m> {
@@ -75,7 +78,8 @@ impl<'m> Processes<'m> {
     fn call(&mut self, name: &str, active: &[usize], arguments: &[Vec<Value>]) -> Vec<Vec<Value>> {
         let function = self.functions[name];
         let Some(entry) = ir::blocks(function).first().copied() else {
-            self.called.extend(active.iter().map(|process| (*process, name.to_string())));
+            let calls = active.iter().zip(arguments);
+            self.called.extend(calls.map(|(process, own)| (*process, name.to_string(), own.clone())));
             return vec![Vec::new(); active.len()];
         };
         self.block(entry, active, arguments)
@@ -194,6 +198,14 @@ impl<'m> Processes<'m> {
             };
             match ir::name(op) {
                 "shard.all_gather" => joined(&tensors(), dim("gather_axis")),
+                "shard.shift" => {
+                    let offset = ir::attribute(op, "offset").and_then(ir::integer).expect("an offset");
+                    let (from, count) = (place as i64 - offset, all.len() as i64);
+                    match ir::attribute(op, "rotate").is_some() || (0..count).contains(&from) {
+                        true => input(all[from.rem_euclid(count) as usize]),
+                        false => Tensor::build(&input(process).sizes, |_| f64::NAN),
+                    }
+                }
                 "shard.all_slice" => input(process).part(dim("slice_axis"), place, all.len()),
                 "shard.all_reduce" => combined(&tensors(), &kind()),
                 "shard.reduce_scatter" => combined(&tensors(), &kind()).part(dim("scatter_axis"), place, all.len()),

@@ -1,6 +1,6 @@
 //! An evaluator of programs on all devices at once, one instruction at a time, by the definitions of exchanges.
 
-use crate::interpreter::{Number, Value, each, instruction};
+use super::{Number, Value, each, instruction, run};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Collective, Exchange, Operation, Shape, leaves};
@@ -85,7 +85,7 @@ fn element(
         let all = group.iter().map(|device| at(*device, k, index));
         all.reduce(|a, b| {
             let scalar = |x| vec![Value { element: given[d][k].element, sizes: Vec::new(), data: vec![x] }];
-            crate::interpreter::run(module, i.called[0], &[scalar(a), scalar(b)])[0].data[0]
+            run(module, i.called[0], &[scalar(a), scalar(b)])[0].data[0]
         })
         .expect("a device")
     };
@@ -127,7 +127,7 @@ fn reduced_together(
     let scalar = |v: &Value| vec![Value { data: vec![v.at(index)], sizes: Vec::new(), ..v.clone() }];
     let all = |device: &i64| given[*device as usize].iter().map(scalar).collect::<Vec<_>>();
     let both = |a: Vec<Vec<Value>>, b: Vec<Vec<Value>>| {
-        let done = crate::interpreter::run(module, i.called[0], &[a, b].concat());
+        let done = run(module, i.called[0], &[a, b].concat());
         done.into_iter().map(|value| vec![value]).collect()
     };
     group.iter().map(all).reduce(both).expect("a device")[k][0].data[0]
@@ -154,7 +154,7 @@ fn blocks(c: &Collective, sets: usize, given: &[Vec<Value>], d: usize) -> Vec<Va
             let to = begin(d, before + ranks, &out.sizes);
             each(block, |at| {
                 let place = |begin: &[i64]| begin.iter().zip(at).map(|(a, b)| a + b).collect::<Vec<i64>>();
-                let to = place(&to).iter().zip(&out.sizes).fold(0, |all, (k, n)| all * n + k) as usize;
+                let to = out.place(&place(&to));
                 out.data[to] = input.at(&place(&from));
             });
         }

@@ -38,6 +38,7 @@ pub fn scalar(op: Op, x: &[f64]) -> f64 {
         "arith.subf" | "arith.subi" => x[0] - x[1],
         "arith.mulf" | "arith.muli" => x[0] * x[1],
         "arith.divf" => x[0] / x[1],
+        "arith.remui" => x[0] % x[1],
         "arith.negf" => -x[0],
         "arith.maximumf" | "arith.maxnumf" | "arith.maxsi" => x[0].max(x[1]),
         "arith.minimumf" | "arith.minnumf" | "arith.minsi" => x[0].min(x[1]),
@@ -45,7 +46,7 @@ pub fn scalar(op: Op, x: &[f64]) -> f64 {
         "arith.ori" => bits(|a, b| a | b),
         "arith.xori" => bits(|a, b| a ^ b),
         "arith.select" => x[if x[0] != 0.0 { 1 } else { 2 }],
-        "arith.sitofp" | "arith.index_cast" | "arith.extf" | "arith.truncf" | "arith.extsi" => x[0],
+        "arith.sitofp" | "arith.index_cast" | "arith.extf" | "arith.truncf" | "arith.extsi" | "arith.trunci" => x[0],
         "arith.cmpi" => {
             let kind = ir::attribute(op, "predicate").and_then(ir::integer).expect("a predicate");
             f64::from([x[0] == x[1], x[0] != x[1], x[0] < x[1], x[0] <= x[1], x[0] > x[1], x[0] >= x[1]][kind as usize])
