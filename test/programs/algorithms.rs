@@ -2,7 +2,7 @@
 //! operand element must change exactly the result elements that the maps name.
 
 use fastrand::Rng;
-use layout_reference::elements::Index;
+use layout_reference::interpreter::reads::Index;
 use layout_reference::interpreter::{self, Number, Value, each};
 use std::collections::BTreeSet;
 use tensor_layout::analysis::{Access, maps};

@@ -5,11 +5,11 @@ mod graphs;
 mod loops;
 mod pairs;
 
-use self::cases::{Case, KINDS, reads, some};
+use self::cases::{Case, KINDS, some};
 use self::graphs::{node, reads_of, some_graph, value};
 use layout_reference::blocks;
 use layout_reference::choices::{self, Choices};
-use layout_reference::elements::{self, Index};
+use layout_reference::interpreter::reads::{self, Index, reads};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{
@@ -90,7 +90,7 @@ fn check((case, salt): &(Case, u64)) -> bool {
         by_leaves.entry((operand, result)).or_default().insert((o, i));
     }
     let mut exact = true;
-    let leaf_sizes: Vec<Index> = operands.iter().flat_map(|shape| elements::sizes(shape)).collect();
+    let leaf_sizes: Vec<Index> = operands.iter().flat_map(|shape| reads::sizes(shape)).collect();
     for (operand, sizes) in leaf_sizes.iter().enumerate() {
         for result in 0..results.len() {
             let expected = by_leaves.remove(&(operand, result)).unwrap_or_default();
@@ -130,7 +130,7 @@ fn accesses(text: &str) -> Vec<String> {
         (_, shape) => vec![shape],
     };
     let found = maps(&y.operation, &operands, &results).unwrap();
-    let leaves = |shapes: &[&Shape]| shapes.iter().map(|shape| elements::sizes(shape).len()).sum();
+    let leaves = |shapes: &[&Shape]| shapes.iter().map(|shape| reads::sizes(shape).len()).sum();
     let (operands, results): (usize, usize) = (leaves(&operands), leaves(&results));
     let mut lines = Vec::new();
     for operand in 0..operands {
@@ -483,7 +483,7 @@ fn random_fusions_against_the_interpreter() {
             let turned: BTreeSet<_> = expected.into_iter().map(|(o, i)| (i, o)).collect();
             assert_eq!(pairs(feeds, &value), turned, "{text}");
             maps.set(maps.get() + reads.maps.len());
-            let counted = check_usage(reads, &elements::sizes(&graph.nodes[parameter].results[0])[0], &value);
+            let counted = check_usage(reads, &reads::sizes(&graph.nodes[parameter].results[0])[0], &value);
             exact.set(exact.get() + usize::from(counted));
             all.set(all.get() + 1);
         }
@@ -569,9 +569,9 @@ enum Found {
 
 /// Compares the needed tile of a result tile with the reads of each element.
 fn check_tile(case: &Case, operand: usize, mapped: &Mapped<usize>, tile: &StridedTile) -> Found {
-    let sizes = elements::sizes(&case.operands[operand]).remove(0);
+    let sizes = reads::sizes(&case.operands[operand]).remove(0);
     let inside = |at: &Index| at.iter().zip(&sizes).all(|(x, n)| (0..*n).contains(x));
-    let out = elements::sizes(&case.results[0]).remove(0);
+    let out = reads::sizes(&case.results[0]).remove(0);
     let found = mapped.tile(tile, &[Interval::new(0, LAST)], &out, &sizes).unwrap();
     let map = &mapped.map;
     let late = IndexingMap::new(map.domain.vars[map.dims + map.ranges..].to_vec(), Vec::new());
@@ -623,7 +623,7 @@ fn check_tile(case: &Case, operand: usize, mapped: &Mapped<usize>, tile: &Stride
 fn tiles_against_enumeration() {
     let tiled = |rng: &mut Choices, kind| {
         let case = some(rng, kind);
-        let out = elements::sizes(&case.results[0]).remove(0);
+        let out = reads::sizes(&case.results[0]).remove(0);
         let tiles: Vec<StridedTile> = all_maps(&case).iter().map(|_| some_tile(rng, &out)).collect();
         (case, tiles)
     };
@@ -853,8 +853,8 @@ fn movement_against_bytes() {
     let (free, found, farther) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let add = |counter: &Cell<usize>, more: bool| counter.set(counter.get() + usize::from(more));
     choices::check(3000, 0, moved, |(operation, from, to)| {
-        let out = elements::sizes(to).remove(0);
-        if out.len() > 5 || elements::sizes(from)[0].len() > 5 {
+        let out = reads::sizes(to).remove(0);
+        if out.len() > 5 || reads::sizes(from)[0].len() > 5 {
             return;
         }
         let arrays = |s: &Shape| tensor_layout::operations::leaves(s)[0].clone();
@@ -975,7 +975,7 @@ fn spoilt_operations() {
             fine.set(fine.get() + 1);
             for (operand, array) in operands.iter().enumerate().take(3) {
                 if let Some(access) = found.reads(operand, 0) {
-                    access.usage(&elements::sizes(array)[0]);
+                    access.usage(&reads::sizes(array)[0]);
                 }
             }
         });

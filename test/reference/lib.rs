@@ -5,7 +5,6 @@ pub mod blocks;
 pub mod boxes;
 pub mod changes;
 pub mod choices;
-pub mod elements;
 pub mod interpreter;
 pub mod lines;
 pub mod mangled;

@@ -1,28 +1,9 @@
-//! Random small operations with their shapes, and their reads by definition.
+//! Random small operations with their shapes.
 
-use layout_reference::boxes::indices;
 use layout_reference::choices::Choices;
-use layout_reference::elements::{Definition, Held, Index};
-use std::collections::BTreeSet;
+use layout_reference::interpreter::reads::Index;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
-
-/// A read: the operand's leaf, the result's leaf, the result index, the operand index.
-pub type Pair = (usize, usize, Index, Index);
-
-/// All reads of an operation.
-pub fn reads(operation: &Operation, operands: &[&Shape], results: &[&Shape], held: Held) -> BTreeSet<Pair> {
-    let definition = Definition::new(operation, operands, results);
-    let mut found = BTreeSet::new();
-    for (result, sizes) in definition.outs.iter().enumerate() {
-        for o in indices(sizes) {
-            definition.reads(result, &o, held, &mut |operand, at| {
-                found.extend(at.map(|at| (operand, result, o.clone(), at)));
-            });
-        }
-    }
-    found
-}
 
 /// An operation, its operands and its results.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Random small graphs, and the parameter elements that the root reads, through every node.
 
-use super::cases::{Case, Pair, array, factors, reads, some};
+use super::cases::{Case, array, factors, some};
 use layout_reference::boxes::indices;
 use layout_reference::choices::Choices;
-use layout_reference::elements::{Index, sizes};
+use layout_reference::interpreter::reads::{Index, Pair, reads, sizes};
 use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Gather, Operation};

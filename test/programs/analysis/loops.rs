@@ -1,8 +1,9 @@
 //! The loops of operations against a slow interpreter of each operation.
 
-use super::cases::{KINDS, reads, some};
+use super::cases::{KINDS, some};
 use super::held;
 use layout_reference::choices;
+use layout_reference::interpreter::reads::reads;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;

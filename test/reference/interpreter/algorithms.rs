@@ -1,6 +1,7 @@
 //! Definitions of `Algorithm` operations, such as sorts, batch normalizations and Fourier transforms.
 
 use super::number::{Number, product};
+use super::reads::under;
 use super::{Value, array, combine, each, products, random};
 use std::cmp::Ordering;
 use tensor_layout::element::ElementType;
@@ -106,12 +107,8 @@ fn select_and_scatter(module: &Module, i: &Instruction, window: &[WindowDim], x:
     each(&source.sizes, |o| {
         let mut selected: Option<Vec<i64>> = None;
         each(&places, |w| {
-            let under = |k: usize| {
-                let at = o[k] * window[k].stride + w[k] * window[k].window_dilation - window[k].low;
-                let n = window[k].base_dilation;
-                (at >= 0 && at % n == 0 && at / n < data.sizes[k]).then(|| at / n)
-            };
-            let Some(at) = (0..w.len()).map(under).collect::<Option<Vec<i64>>>() else { return };
+            let place = |k: usize| under(&window[k], data.sizes[k], o[k], w[k]);
+            let Some(at) = (0..w.len()).map(place).collect::<Option<Vec<i64>>>() else { return };
             let keeps = selected.as_ref().is_some_and(|old| {
                 let pair = [data.at(old), data.at(&at)];
                 combine(module, i.called[0], &pair, &[data.element; 2])[0].int() != 0

@@ -20,8 +20,7 @@ pub fn all(module: &Module, partitions: usize, numbers: &[Vec<f64>]) -> Vec<Vec<
     for i in &entry.instructions {
         let operands = |d: usize| i.operands.iter().map(|k| values[*k][d].clone()).collect::<Vec<_>>();
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &entry.instructions[*k].shape).collect();
-        let number =
-            |n: usize| vec![Value { element: ElementType::U32, sizes: Vec::new(), data: vec![Number::Int(n as i128)] }];
+        let number = |n: usize| vec![Value::scalar(ElementType::U32, Number::Int(n as i128))];
         values.push(match &i.operation {
             Operation::Parameter { .. } => {
                 let sizes = vec![numbers[0].len() as i64];
@@ -55,9 +54,7 @@ fn exchanged(module: &Module, i: &Instruction, c: &Collective, given: &[Vec<Valu
     let arrays = leaves(&i.shape);
     let each_result = arrays.iter().enumerate().map(|(k, array)| {
         let sizes = array.sizes().expect("sizes");
-        let mut data = Vec::new();
-        each(&sizes, |index| data.push(element(module, i, c, given, (d, k), index).to(array.element)));
-        Value { element: array.element, sizes, data }
+        Value::build(array.element, &sizes, |index| element(module, i, c, given, (d, k), index))
     });
     each_result.collect()
 }
@@ -84,7 +81,7 @@ fn element(
         let group = own.expect("a group");
         let all = group.iter().map(|device| at(*device, k, index));
         all.reduce(|a, b| {
-            let scalar = |x| vec![Value { element: given[d][k].element, sizes: Vec::new(), data: vec![x] }];
+            let scalar = |x| vec![Value::scalar(given[d][k].element, x)];
             run(module, i.called[0], &[scalar(a), scalar(b)])[0].data[0]
         })
         .expect("a device")
@@ -124,7 +121,7 @@ fn reduced_together(
     k: usize,
     index: &[i64],
 ) -> Number {
-    let scalar = |v: &Value| vec![Value { data: vec![v.at(index)], sizes: Vec::new(), ..v.clone() }];
+    let scalar = |v: &Value| vec![Value::scalar(v.element, v.at(index))];
     let all = |device: &i64| given[*device as usize].iter().map(scalar).collect::<Vec<_>>();
     let both = |a: Vec<Vec<Value>>, b: Vec<Vec<Value>>| {
         let done = run(module, i.called[0], &[a, b].concat());

@@ -6,11 +6,12 @@ mod dynamic;
 pub mod number;
 mod products;
 mod random;
+pub mod reads;
 mod scalar;
 
 use crate::boxes::{indices, is_inside, position};
-use crate::elements::{Definition, bit_offsets};
 pub use number::Number;
+use reads::{Definition, bit_offsets};
 use scalar::element;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Module, Values};

@@ -1,10 +1,9 @@
-//! Read sets of operations: the operand elements that each result element reads, by each operation's definition, one
-//! element at a time. Slow and plain, for comparison with the indexing maps and for an HLO interpreter. Shared by
-//! tests; no test by itself.
+//! The operand elements that each result element reads, by each operation's definition, one element at a time. The
+//! interpreter combines the same elements.
 
 use crate::boxes::{index_at, indices, is_inside, position};
 use crate::tiled::lay_out;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::operations::leaves;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::operations::{Convolution, Gather, Operation, Start, WindowDim};
@@ -15,23 +14,40 @@ pub type Held<'a> = &'a dyn Fn(usize, &[i64]) -> i64;
 /// Visits an operand's number and an index of it; `None` stands for padding, the operand's initial value.
 type Read<'a> = &'a mut dyn FnMut(usize, Option<Index>);
 
+/// A read: the operand's leaf, the result's leaf, the result index, the operand index.
+pub type Pair = (usize, usize, Index, Index);
+
+/// All reads of an operation.
+pub fn reads(operation: &Operation, operands: &[&Shape], results: &[&Shape], held: Held) -> BTreeSet<Pair> {
+    let definition = Definition::new(operation, operands, results);
+    let mut found = BTreeSet::new();
+    for (result, sizes) in definition.outs.iter().enumerate() {
+        for o in indices(sizes) {
+            definition.reads(result, &o, held, &mut |operand, at| {
+                found.extend(at.map(|at| (operand, result, o.clone(), at)));
+            });
+        }
+    }
+    found
+}
+
 /// The sizes of all arrays of a shape.
 pub fn sizes(shape: &Shape) -> Vec<Index> {
     leaves(shape).iter().map(|array| array.sizes().unwrap()).collect()
 }
 
 /// An operation and the sizes of its arrays, with tuples flattened.
-pub struct Definition<'a> {
+pub(super) struct Definition<'a> {
     operation: &'a Operation,
     shapes: &'a [&'a Shape],
     /// The sizes of the operands and of the results.
-    pub ins: Vec<Index>,
-    pub outs: Vec<Index>,
+    ins: Vec<Index>,
+    pub(super) outs: Vec<Index>,
     memory: Option<Memory>,
 }
 
 impl<'a> Definition<'a> {
-    pub fn new(operation: &'a Operation, operands: &'a [&'a Shape], results: &[&Shape]) -> Definition<'a> {
+    pub(super) fn new(operation: &'a Operation, operands: &'a [&'a Shape], results: &[&Shape]) -> Definition<'a> {
         let all = |shapes: &[&Shape]| shapes.iter().flat_map(|shape| sizes(shape)).collect();
         let memory =
             matches!(operation, Operation::Bitcast).then(|| Memory::new(leaves(operands[0])[0], leaves(results[0])[0]));
@@ -39,7 +55,7 @@ impl<'a> Definition<'a> {
     }
 
     /// Visits all reads of a result element in the order of the computation: data first, then indices.
-    pub fn reads(&self, result: usize, o: &[i64], held: Held, read: Read) {
+    pub(super) fn reads(&self, result: usize, o: &[i64], held: Held, read: Read) {
         let ins = &self.ins;
         let some = |read: Read, operand: usize, at: Index| self.visit(read, operand, at);
         match self.operation {
@@ -269,7 +285,7 @@ fn inserted(starts: &[i64], steps: &[i64], sizes: &[i64], o: &[i64]) -> Option<I
 }
 
 /// The data index under a position of a window; `None` in padding.
-fn under(dim: &WindowDim, n: i64, o: i64, w: i64) -> Option<i64> {
+pub(super) fn under(dim: &WindowDim, n: i64, o: i64, w: i64) -> Option<i64> {
     let place = o * dim.stride + w * dim.window_dilation - dim.low;
     (place >= 0 && place % dim.base_dilation == 0 && place / dim.base_dilation < n).then(|| place / dim.base_dilation)
 }
@@ -324,7 +340,7 @@ struct Memory {
 }
 
 /// The first bit of each element in memory, in row-major order, the sizes, and the bits of an element.
-pub fn bit_offsets(array: &Array) -> (Vec<i64>, Index, i64) {
+pub(super) fn bit_offsets(array: &Array) -> (Vec<i64>, Index, i64) {
     let bits = match array.layout.element_bits {
         0 => array.element.bytes().unwrap() * 8,
         bits => bits,
