@@ -91,16 +91,22 @@ impl Definition {
         self.parts().map(|part| part.1).chain(["Addr"]).collect()
     }
 
-    /// The places of each copy of an element or of padding, one for each copy.
-    pub fn every_place(&self, index: &[i64]) -> Vec<Place> {
-        let mut place: Place = self.axes().into_iter().map(|axis| (axis, 0)).collect();
+    /// The least coordinate of an element or of padding along an axis, or its address.
+    fn least(&self, index: &[i64], axis: &str) -> i64 {
+        let mut sum = 0;
         for (parts, i) in self.dims.iter().zip(index) {
             let mut rest = *i;
-            for (extent, axis, stride) in parts.iter().rev() {
-                *place.get_mut(axis).unwrap() += rest % extent * stride;
+            for (extent, along, stride) in parts.iter().rev() {
+                sum += if *along == axis { rest % extent * stride } else { 0 };
                 rest /= extent;
             }
         }
+        sum
+    }
+
+    /// The places of each copy of an element or of padding, one for each copy.
+    pub fn every_place(&self, index: &[i64]) -> Vec<Place> {
+        let place: Place = self.axes().into_iter().map(|axis| (axis, self.least(index, axis))).collect();
         let mut all = vec![place];
         for (extent, axis, stride) in &self.copies {
             let step = |place: &Place, k: i64| {
@@ -120,13 +126,12 @@ impl Definition {
 
     /// The least coordinate along each of these axes, and the address.
     pub fn coordinates(&self, index: &[i64], axes: &[&str]) -> Vec<i64> {
-        let first = self.every_place(index).remove(0);
-        axes.iter().chain(&["Addr"]).map(|axis| first.get(*axis).copied().unwrap_or(0)).collect()
+        axes.iter().chain(&["Addr"]).map(|axis| self.least(index, axis)).collect()
     }
 
     /// The address of each element, in row-major order.
     pub fn addresses(&self) -> Vec<i64> {
-        indices(&self.shape).iter().map(|index| self.coordinates(index, &[])[0]).collect()
+        indices(&self.shape).iter().map(|index| self.least(index, "Addr")).collect()
     }
 
     /// Whether two elements share a place, or two copies of one element do.
