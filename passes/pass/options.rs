@@ -181,9 +181,11 @@ include!(concat!(env!("OUT_DIR"), "/options.rs"));
 
 /// The error about an option that is none of `names`, with the pass that has it, where one does.
 fn unknown_option(name: &str, names: &[&str]) -> String {
-    match OWNERS.iter().find(|(option, _)| *option == name) {
-        Some((_, pass)) => format!("unknown option `{name}`, an option of `{pass}`; expected {}", choices(names)),
-        None => format!("unknown option `{name}`{}", instead(name, names)),
+    let owners: Vec<String> =
+        OWNERS.iter().filter(|(option, _)| *option == name).map(|(_, pass)| format!("`{pass}`")).collect();
+    match owners[..] {
+        [] => format!("unknown option `{name}`{}", instead(name, names)),
+        _ => format!("unknown option `{name}`, an option of {}; expected {}", owners.join(" and "), choices(names)),
     }
 }
 
@@ -383,8 +385,9 @@ mod tests {
             ("from=strided", "unknown option `from`; did you mean `form`?"),
             (
                 "steps=3",
-                "unknown option `steps`, an option of `layout-verify`; expected form, vectorize, vector-bits, \
-                 vector-registers, reassociate, contract, approximate, cache-bytes, row-block-bytes, parallel or padding",
+                "unknown option `steps`, an option of `layout-check-witness` and `layout-verify`; expected form, vectorize, \
+                 vector-bits, vector-registers, reassociate, contract, approximate, cache-bytes, row-block-bytes, \
+                 parallel or padding",
             ),
         ] {
             assert_eq!(with(text).unwrap_err(), error);

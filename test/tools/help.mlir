@@ -18,6 +18,7 @@
 // CHECK-NEXT: --layout-approximate-math {{.*}}Compute
 // CHECK-NEXT: --layout-call-libm {{.*}}Call
 // CHECK-NEXT: --layout-call-mpi {{.*}}Call
+// CHECK-NEXT: --layout-check-witness {{.*}}Compare the two programs of a witness
 // CHECK-NEXT: --layout-convert-to-llvm {{.*}}Convert
 // CHECK-NEXT: --layout-deallocate {{.*}}Free
 // CHECK: Examples:
