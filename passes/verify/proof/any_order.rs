@@ -8,6 +8,7 @@ use crate::proof::pairs::Naming;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
 use crate::reader::flags::REASSOC;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The greatest number of families of one value.
 const FAMILIES: usize = 4096;
@@ -50,7 +51,7 @@ impl Proof<'_> {
     /// Elements of buffers that hold the same are terms by their names. Where one is found on each side of which it is not
     /// known whether they do, that is shown first.
     pub(super) fn same_terms(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
-        let naming = self.naming.replace(Naming::default());
+        let naming = self.naming.replace(Naming { number: self.namings[0], ..Naming::default() });
         let shown = loop {
             let (shown, [first, second]) = (self.same_terms_here(a, b, by), self.unnamed());
             match (shown, first, second) {
@@ -66,7 +67,6 @@ impl Proof<'_> {
 
     fn same_terms_here(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
         // What an iteration gets from the one before is a term of a loop that is outside of both.
-        self.terms.clear();
         let (outer, vars) = (std::mem::replace(&mut self.outer, self.before), self.space.len());
         let was_made = std::mem::replace(&mut self.is_made, false);
         let x = self.terms_of(followed(a), by);
@@ -77,7 +77,8 @@ impl Proof<'_> {
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
             place.first = self.space.normal(&place.first)?;
-            if place.first.terms.vars().any(|var| self.space.root_of(var) >= vars) {
+            let is_known = |root: Var| root < vars || self.space.is_data(root);
+            if !place.first.terms.vars().all(|var| is_known(self.space.root_of(var))) {
                 return unproved("an index of a term that is not one of its point");
             }
         }
@@ -299,10 +300,10 @@ impl Proof<'_> {
     /// A term that may be one of terms in any order, with these put together.
     fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<TermText> {
         let Some(by) = self.nests.get(text).map(|(by, _)| by.clone()) else {
-            return Ok((text.to_owned(), indices.to_vec()));
+            return Ok((text.into(), indices.to_vec()));
         };
         let places = indices.iter().map(|first| TermIndex { steps: vec![], first: first.clone() }).collect();
-        let point = Family { extents: vec![], shape: text.to_owned(), places };
+        let point = Family { extents: vec![], shape: text.into(), places };
         let families = merged(self.unnested(point, &by), is_idempotent(by.calc), &mut self.looks)?;
         Ok(self.nested(&by, families))
     }
@@ -314,7 +315,7 @@ impl Proof<'_> {
             let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
             text += &format!(" {extents:?} {steps:?} {shape};");
         }
-        text = format!("({text})");
+        let text: Rc<str> = format!("({text})").into();
         let indices = families.iter().flat_map(|family| &family.places).map(|place| place.first.clone()).collect();
         self.nests.entry(text.clone()).or_insert_with(|| (by.clone(), families));
         (text, indices)
@@ -353,27 +354,29 @@ impl Proof<'_> {
         if self.depth >= DEPTH {
             return unproved("operations on elements in a longer chain");
         }
+        let names = self.names_number();
         let key = match head {
             Head::Elements(_, operands) => operands.last().and_then(|operand| match operand {
-                Thunk::Value { value, lane, .. } => Some((*value, lane.clone())),
+                Thunk::Value { value, lane, .. } => Some((*value, lane.clone(), names, self.is_made)),
                 _ => None,
             }),
             _ => None,
         };
-        let alike = key.as_ref().and_then(|key| self.terms.get(key)).map_or(&[][..], |terms| terms);
+        let alike = key.as_ref().map_or(&[][..], |key| self.memo.terms(key));
         self.looks.take(alike.len() / COMPARISONS_OF_A_LOOK)?;
         let known = alike.iter().find(|(known, _)| known == head);
         if let Some((_, term)) = known {
-            self.looks.take_term(&term.0, term.1.len())?;
+            self.looks.take_indices(term.1.len())?;
             return Ok(term.clone());
         }
         self.depth += 1;
         let term = self.term_here(head);
         self.depth -= 1;
         let term = term?;
-        self.looks.take_term(&term.0, term.1.len())?;
+        self.looks.take_text(&term.0)?;
+        self.looks.take_indices(term.1.len())?;
         if let Some(key) = key {
-            self.terms.entry(key).or_default().push((head.clone(), term.clone()));
+            self.memo.note_term(key, head, &term);
         }
         Ok(term)
     }
@@ -384,10 +387,10 @@ impl Proof<'_> {
             return Ok(self.nested(&by, families));
         }
         Ok(match head {
-            Head::Constant(bits) => (bits.clone(), vec![]),
-            Head::Index(e) => ("#".to_owned(), vec![e.clone()]),
-            Head::Input(name, e) => (format!("{name}[#]"), vec![e.clone()]),
-            Head::Before(k) if *k <= self.outer => (format!("before {k}"), vec![]),
+            Head::Constant(bits) => (bits.as_str().into(), vec![]),
+            Head::Index(e) => ("#".into(), vec![e.clone()]),
+            Head::Input(name, e) => (format!("{name}[#]").into(), vec![e.clone()]),
+            Head::Before(k) if *k <= self.outer => (format!("before {k}").into(), vec![]),
             Head::Before(_) => return unproved("a loop that does not add to what it carries"),
             Head::Fold(_) => return unproved("a loop whose order counts, in a sum of any order"),
             Head::Elements(operation, operands) => {
@@ -409,10 +412,10 @@ impl Proof<'_> {
                 if operation.calc.commutes() {
                     terms.sort_by(|a, b| a.0.cmp(&b.0));
                 }
-                let (texts, indices): (Vec<String>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
+                let (texts, indices): (Vec<Rc<str>>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
                 let flags = operation.flags & !self.allowed;
                 let flags = if flags == 0 { String::new() } else { format!(" {flags}") };
-                (format!("{}{flags}({})", operation.name, texts.join(", ")), indices.concat())
+                (format!("{}{flags}({})", operation.name, texts.join(", ")).into(), indices.concat())
             }
         })
     }
@@ -444,10 +447,10 @@ impl Proof<'_> {
             let inside = family.shape.strip_prefix(&format!("{BITS}{of}(")).and_then(|text| text.strip_suffix(')'));
             let constant = family.shape.strip_prefix(&format!("{integer} ")).map(|bits| format!("{of} {bits}"));
             let Some(shape) = inside.map(str::to_owned).or(constant) else { return Ok(None) };
-            family.shape = shape;
+            family.shape = shape.into();
             numbers.extend(self.unnested(family, &by));
         }
         let (text, indices) = self.nested(&by, numbers);
-        Ok(Some((format!("{BITS}{of}({text})"), indices)))
+        Ok(Some((format!("{BITS}{of}({text})").into(), indices)))
     }
 }

@@ -85,7 +85,7 @@ impl Proof<'_> {
                     }
                 };
                 self.note_bounds(side, (block, number), &chain, program.buffers[buffer].0);
-                self.forget(0);
+                self.memo.forget(0);
                 self.space = Space::default();
                 let mut place = LoopPosition::default();
                 for block in &chain {
@@ -110,7 +110,7 @@ impl Proof<'_> {
                         let mask = Thunk::Value { side, value: mask, lane: lane.clone(), place: place.clone() };
                         match proof.known(mask) {
                             Ok(Some(false)) => return Ok(()),
-                            Err(stop @ Undecided::Split(..)) => return Err(stop),
+                            Err(stop @ (Undecided::Split(..) | Undecided::Order(..))) => return Err(stop),
                             _ => {}
                         }
                     }

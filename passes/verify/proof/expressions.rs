@@ -2,10 +2,84 @@
 
 use crate::proof::flatten::{Flat, Flatten};
 use crate::proof::statements::Maker;
-use crate::proof::subscript::Subscript;
+use crate::proof::subscript::{Subscript, ValueId};
 use crate::reader::model::{Bound, Expr, Size, Slot};
 
+/// Of how many parts an index may be that stands in the place of its value.
+const PARTS: usize = 16;
+
+/// A sum of indices, each with a factor, and a number.
+#[derive(Default)]
+struct Sum {
+    terms: Vec<(Subscript, i64)>,
+    constant: i64,
+}
+
+impl Sum {
+    /// Adds an index, so many times, where a value may be another index; none beyond 64 bits.
+    fn gain(&mut self, s: Subscript, times: i64, of: &impl Fn(ValueId) -> Option<Subscript>) -> Option<()> {
+        let atom = match s {
+            Subscript::Constant(c) => {
+                self.constant = self.constant.checked_add(c.checked_mul(times)?)?;
+                return Some(());
+            }
+            Subscript::Sum(all) => return all.into_iter().try_for_each(|s| self.gain(s, times, of)),
+            Subscript::Times(s, c) => return self.gain(*s, c.checked_mul(times)?, of),
+            Subscript::Value(value) => match of(value) {
+                Some(s) => return self.gain(s, times, of),
+                None => Subscript::Value(value),
+            },
+            Subscript::Quotient(s, c) => Subscript::Quotient(Box::new(simple(*s, of)), c),
+            Subscript::Remainder(s, c) => Subscript::Remainder(Box::new(simple(*s, of)), c),
+        };
+        match self.terms.iter_mut().find(|(known, _)| *known == atom) {
+            Some((_, factor)) => *factor = factor.checked_add(times)?,
+            None => self.terms.push((atom, times)),
+        }
+        Some(())
+    }
+
+    fn subscript(self) -> Subscript {
+        let mut all: Vec<Subscript> = self
+            .terms
+            .into_iter()
+            .filter(|(_, factor)| *factor != 0)
+            .map(|(s, factor)| if factor == 1 { s } else { Subscript::Times(Box::new(s), factor) })
+            .collect();
+        if self.constant != 0 || all.is_empty() {
+            all.push(Subscript::Constant(self.constant));
+        }
+        if all.len() == 1 { all.remove(0) } else { Subscript::Sum(all) }
+    }
+}
+
+/// The same index as one sum, where a value may be another index.
+fn simple(s: Subscript, of: &impl Fn(ValueId) -> Option<Subscript>) -> Subscript {
+    let mut sum = Sum::default();
+    match sum.gain(s.clone(), 1, of) {
+        Some(()) => sum.subscript(),
+        None => s,
+    }
+}
+
+/// How many parts an index has.
+fn parts(s: &Subscript) -> usize {
+    match s {
+        Subscript::Constant(_) | Subscript::Value(_) => 1,
+        Subscript::Sum(all) => all.iter().map(parts).sum(),
+        Subscript::Times(s, _) | Subscript::Quotient(s, _) | Subscript::Remainder(s, _) => 1 + parts(s),
+    }
+}
+
 impl Flatten<'_> {
+    /// An index as one sum of what is no sum, as far as it is short.
+    pub(super) fn simple(&self, s: Subscript) -> Subscript {
+        simple(s, &|value| match &self.program.values[value].0 {
+            Maker::Subscript(s) if parts(s) <= PARTS => Some(s.clone()),
+            _ => None,
+        })
+    }
+
     pub(super) fn index(&self, slot: Slot) -> Flat<Subscript> {
         let value = self.value_of(slot)?;
         Ok(match &self.program.values[value].0 {

@@ -144,6 +144,17 @@ impl Flatten<'_> {
     }
 
     pub(super) fn make(&mut self, maker: Maker) -> ValueId {
+        let maker = match maker {
+            Maker::Subscript(s) => Maker::Subscript(self.simple(s)),
+            Maker::AtLeastZero(s) => Maker::AtLeastZero(self.simple(s)),
+            Maker::Extreme(all, greatest) => {
+                Maker::Extreme(all.into_iter().map(|s| self.simple(s)).collect(), greatest)
+            }
+            Maker::Load { buffer, address, stride, lanes, mask } => {
+                Maker::Load { buffer, address: self.simple(address), stride, lanes, mask }
+            }
+            maker => maker,
+        };
         let statements = &mut self.program.blocks[self.block].statements;
         let value = self.program.values.len();
         self.program.values.push((maker, (self.block, statements.len())));

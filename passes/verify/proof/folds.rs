@@ -29,13 +29,13 @@ impl Proof<'_> {
         let (more, less) = (m.max(n), m.min(n));
         let ordered = |x: Thunk, y: Thunk| if swapped { (y, x) } else { (x, y) };
         if more % less == 0 {
-            let (space, known) = (self.space.mark(), self.found.len());
+            let (space, known) = (self.space.mark(), self.memo.len());
             let found = self.grouped(long, short, more / less, swapped);
             if found.is_ok() {
                 return found;
             }
             self.space.undo(space);
-            self.forget(known);
+            self.memo.forget(known);
         }
         // The last iterations of the longer one are all of the shorter one.
         let (tail, rest) = self.cut(long, more - less)?;

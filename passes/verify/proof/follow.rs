@@ -10,40 +10,35 @@
 //! variable are looked at one by one.
 
 use crate::proof::formula::Obligations;
-use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
+
+use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, Var, unproved};
+use crate::proof::memo::Memo;
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
-use crate::proof::pairs::{BufferAt, ElementAt, Naming, Pair};
+use crate::proof::pairs::{BufferAt, ElementAt, Lemma, Naming, Pair};
 use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
-use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
+use crate::proof::value::{Head, LoopPosition, Thunk};
 use crate::reader::flags::REASSOC;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
 pub(super) const DEPTH: usize = 400;
 
-/// How many values may be looked at for each case. A look took 0.25 to 1 µs, and a case 1 to 20 µs with its looks. With `steps` of
-/// 2^20, no proof in test/passes, test/run and test/mutants needs more than 599,806 looks; `@tiled` of test/run/matmul.mlir needs
-/// more than 10,485 cases and fewer than the 20,971 that there are.
-const LOOKS_OF_A_CASE: usize = 50;
+/// How many values are looked at in the time that a case takes by itself.
+const LOOKS_OF_A_CASE: usize = 4;
 
 /// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone. Of the
 /// functions of test/passes and test/run, 4 shows as many as 32; `matmul.mlir` takes 0.15 s with 2, 0.18 s with 4.
 const FAILURES: usize = 4;
-
-/// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
-/// iterations around.
-pub type Miss = (usize, (BlockId, usize), Vec<BlockId>, Linear, BTreeMap<BlockId, Linear>);
 
 /// A comparison of two programs: the one that is meant and the one that was made of it.
 pub struct Proof<'p> {
     pub(super) programs: [&'p Statements; 2],
     pub(super) space: Space,
     pub(super) before: usize,
-    /// How many comparisons are left, how many values may be looked at, and how deep comparisons are in each other.
-    steps: usize,
+    /// How many values may be looked at, and how deep comparisons are in each other.
     pub(super) looks: Looks,
     pub(super) depth: usize,
     /// Flags of fast math that hold for all operations.
@@ -55,12 +50,9 @@ pub struct Proof<'p> {
     /// How often values were not of the same terms in any order.
     failures: usize,
     /// The families of terms in any order, by their text, with their operation.
-    pub(super) nests: FxHashMap<String, (Operation, Vec<Family>)>,
-    /// Values as text, by their last operand.
-    pub(super) terms: FxHashMap<(ValueId, Linear), Vec<(Head, TermText)>>,
-    /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
-    pub(super) misses: FxHashSet<Miss>,
-    pub(super) found: Vec<Miss>,
+    pub(super) nests: FxHashMap<Rc<str>, (Operation, Vec<Family>)>,
+    /// What is found in the cases that are being looked at.
+    pub(super) memo: Memo,
     /// What is decided, where that is to be known.
     pub(super) obligations: Option<Obligations>,
     /// The buffers that a block stores to, itself or in a loop inside.
@@ -73,8 +65,12 @@ pub struct Proof<'p> {
     pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
     /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
     pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    /// Pairs of elements, and whether they are shown.
+    pub(super) lemmas: FxHashMap<Lemma, bool>,
     /// Whether elements are to have names.
     pub(super) naming: Option<Naming>,
+    /// The number of naming with all names that there are, and the last number.
+    pub(super) namings: [usize; 2],
 }
 
 impl<'p> Proof<'p> {
@@ -110,7 +106,6 @@ impl<'p> Proof<'p> {
             programs: [meant, made],
             space: Space::default(),
             before: 0,
-            steps: looks / LOOKS_OF_A_CASE,
             looks: Looks(looks),
             depth: 0,
             allowed,
@@ -118,21 +113,21 @@ impl<'p> Proof<'p> {
             is_made: false,
             failures: 0,
             nests: FxHashMap::default(),
-            terms: FxHashMap::default(),
-            misses: FxHashSet::default(),
-            found: Vec::new(),
+            memo: Memo::default(),
             obligations,
             stored,
             element: None,
             pairs: FxHashMap::default(),
             names: Default::default(),
+            lemmas: FxHashMap::default(),
             naming: None,
+            namings: [1; 2],
         }
     }
 
     /// That two values are equal, for each value of the variables.
     pub(super) fn equal(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
-        self.cases(&mut |proof| proof.equal_here(a, b))
+        self.cases(&mut |proof| if proof.is_lemma(a, b)? { Ok(()) } else { proof.equal_here(a, b) })
     }
 
     /// That something holds for each value of the variables that there are, case by case.
@@ -140,11 +135,11 @@ impl<'p> Proof<'p> {
         if self.depth == DEPTH {
             return unproved("operations on elements in a longer chain");
         }
-        let known = self.found.len();
+        let known = self.memo.len();
         self.depth += 1;
         let shown = self.case(holds);
         self.depth -= 1;
-        self.forget(known);
+        self.memo.forget(known);
         shown
     }
 
@@ -153,24 +148,18 @@ impl<'p> Proof<'p> {
         self.looks.take(1)
     }
 
-    /// Forgets the misses that were found later.
-    pub(super) fn forget(&mut self, known: usize) {
-        for miss in self.found.drain(known..) {
-            self.misses.remove(&miss);
-        }
-    }
-
     pub(super) fn case(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
-        self.steps = match self.steps.checked_sub(1) {
-            Some(steps) => steps,
-            None => return unproved("it takes more steps"),
-        };
+        self.looks.take(LOOKS_OF_A_CASE)?;
         let known = self.space.len();
         let found = match holds(self) {
             Err(Undecided::Unproved(why)) => Err(self.space.loose(known).unwrap_or(Undecided::Unproved(why))),
             found => found,
         };
-        let Err(Undecided::Split(var, at)) = found else { return found };
+        let (var, at) = match found {
+            Err(Undecided::Split(var, at)) => (var, at),
+            Err(Undecided::Order(e, at)) => return self.ordered(&e, at, known, holds),
+            found => return found,
+        };
         let root = self.space.root_of(var);
         if root >= known && !self.space.is_data(root) {
             return unproved("an index whose cases are not those of an element");
@@ -185,6 +174,27 @@ impl<'p> Proof<'p> {
         parts.into_iter().try_for_each(|(low, high)| {
             let has_point = self.space.restrict(var, low, high);
             let shown = if has_point { self.cases(holds) } else { Ok(()) };
+            self.space.undo(whole);
+            shown
+        })
+    }
+
+    /// That something holds where an expression is below a number, and elsewhere.
+    fn ordered(
+        &mut self,
+        e: &Linear,
+        at: i64,
+        known: usize,
+        holds: &mut dyn FnMut(&mut Self) -> Shown<()>,
+    ) -> Shown<()> {
+        let is_known = |root: Var| root < known || self.space.is_data(root);
+        if !e.terms.vars().all(|var| is_known(self.space.root_of(var))) {
+            return unproved("an index whose cases are not those of an element");
+        }
+        let whole = self.space.mark();
+        [Linear::constant(at - 1).minus(e)?, e.add(-at)?].into_iter().try_for_each(|fact| {
+            self.space.assume(fact);
+            let shown = self.cases(holds);
             self.space.undo(whole);
             shown
         })
@@ -250,10 +260,33 @@ impl<'p> Proof<'p> {
 
     /// Follows a value to its outermost operation.
     pub(super) fn head(&mut self, thunk: Thunk) -> Shown<Head> {
+        let names = self.names_number();
+        if let Some((head, element)) = self.memo.head(&thunk, names) {
+            self.look()?;
+            self.element = element;
+            return Ok(head);
+        }
         let mut element = None;
-        let head = self.followed_to(thunk, &mut element);
+        let head = self.followed_to(thunk.clone(), &mut element);
         self.element = element;
+        if let (Ok(head), true) = (&head, self.is_worth_noting(&thunk)) {
+            self.memo.note_head(thunk, names, head, self.element.as_ref());
+        }
         head
+    }
+
+    /// The number of the names that elements have here.
+    pub(super) fn names_number(&self) -> usize {
+        self.naming.as_ref().map_or(0, |naming| naming.number)
+    }
+
+    /// Whether it takes more to follow a value than to find what it was followed to.
+    fn is_worth_noting(&self, thunk: &Thunk) -> bool {
+        let Thunk::Value { side, value, .. } = thunk else { return false };
+        let is_short = |maker: &Maker| {
+            matches!(maker, Maker::Constant(..) | Maker::Iteration(_) | Maker::Argument(_) | Maker::Subscript(_))
+        };
+        !is_short(&self.programs[*side].values[*value].0)
     }
 
     fn followed_to(&mut self, mut thunk: Thunk, last: &mut Option<ElementAt>) -> Shown<Head> {
@@ -328,20 +361,8 @@ impl<'p> Proof<'p> {
                             Thunk::Memory { side, buffer: *buffer, address, at: *at, place }
                         }
                         Maker::Lanes(sources) => {
-                            let same_lane =
-                                sources.iter().enumerate().all(|(k, source)| *source == (sources[0].0, k as i64));
-                            if sources.iter().all(|source| *source == sources[0]) {
-                                same(sources[0].0, Linear::constant(sources[0].1))
-                            } else if same_lane {
-                                same(sources[0].0, lane)
-                            } else {
-                                let lane = self.one(&lane)?;
-                                let Some((value, lane)) = usize::try_from(lane).ok().and_then(|lane| sources.get(lane))
-                                else {
-                                    return unproved("a lane that is not there");
-                                };
-                                same(*value, Linear::constant(*lane))
-                            }
+                            let (value, lane) = self.source_of(sources, &lane)?;
+                            same(value, lane)
                         }
                         Maker::Bits(source, of) => match self.head(same(*source, lane.clone()))? {
                             Head::Elements(bits, mut operands) if *bits.name == format!("bits of {of}") => {

@@ -13,6 +13,8 @@ use crate::proof::factors::Factors;
 pub enum Undecided {
     /// It is one way below the value `at` of the variable, and may be another from there on.
     Split(Var, i64),
+    /// It is one way where an expression is below this number, and may be another elsewhere.
+    Order(Linear, i64),
     /// It cannot be shown, and why.
     Unproved(String),
     /// It does not hold, and why.
@@ -29,7 +31,7 @@ pub fn unproved<T>(why: impl Into<String>) -> Shown<T> {
 /// How many values may still be looked at.
 pub struct Looks(pub usize);
 
-/// How many bytes of text, and how many indices, are written or compared in the time of a look.
+/// How many bytes of text are written, and how many indices are written or compared, in the time of a look.
 const TEXT_OF_A_LOOK: usize = 64;
 const INDICES_OF_A_LOOK: usize = 4;
 
@@ -47,12 +49,20 @@ impl Looks {
         left.map_or_else(|| unproved("it takes more steps"), |_| Ok(()))
     }
 
-    /// Counts the text and the indices of a term.
+    /// Counts text that is written.
     ///
     /// # Errors
     /// There are not so many left.
-    pub fn take_term(&mut self, text: &str, indices: usize) -> Shown<()> {
-        self.take(text.len() / TEXT_OF_A_LOOK + indices / INDICES_OF_A_LOOK)
+    pub fn take_text(&mut self, text: &str) -> Shown<()> {
+        self.take(text.len() / TEXT_OF_A_LOOK)
+    }
+
+    /// Counts the indices of a term.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn take_indices(&mut self, indices: usize) -> Shown<()> {
+        self.take(indices / INDICES_OF_A_LOOK)
     }
 }
 
@@ -136,6 +146,8 @@ pub struct Space {
     before: Vec<(Var, VarInfo)>,
     /// The variables that stand for indices which the program reads, each with its term.
     data: Vec<(String, Var)>,
+    /// Expressions that are at least 0.
+    facts: Vec<Linear>,
 }
 
 /// A state of a space, to come back to.
@@ -143,6 +155,7 @@ pub struct Space {
 pub struct SpaceMark {
     vars: usize,
     before: usize,
+    facts: usize,
 }
 
 impl Space {
@@ -162,7 +175,7 @@ impl Space {
 
     /// The state at hand.
     pub fn mark(&self) -> SpaceMark {
-        SpaceMark { vars: self.vars.len(), before: self.before.len() }
+        SpaceMark { vars: self.vars.len(), before: self.before.len(), facts: self.facts.len() }
     }
 
     /// Comes back to a state, without the variables that are new since.
@@ -171,6 +184,7 @@ impl Space {
             self.vars[var] = info;
         }
         self.vars.truncate(mark.vars);
+        self.facts.truncate(mark.facts);
         self.data.retain(|(_, var)| *var < mark.vars);
     }
 
@@ -187,6 +201,16 @@ impl Space {
         let var = self.within(low, high);
         self.data.push((term, var));
         var
+    }
+
+    /// Takes an expression to be at least 0.
+    pub fn assume(&mut self, fact: Linear) {
+        self.facts.push(fact);
+    }
+
+    /// What is taken to be at least 0.
+    pub fn facts(&self) -> &[Linear] {
+        &self.facts
     }
 
     /// A variable that becomes something else.
@@ -308,7 +332,14 @@ impl Space {
     /// The least and the greatest value, or bounds of these.
     pub fn range(&self, e: &Linear) -> Shown<(i64, i64)> {
         let mut e = self.normal(e)?;
-        let (low, high) = self.bounds(&e)?;
+        let (mut low, mut high) = self.bounds(&e)?;
+        for fact in &self.facts {
+            let fact = self.normal(fact)?;
+            let Some((var, factor)) = fact.terms.iter().next() else { continue };
+            let Some(times) = e.terms.get(var).filter(|a| a % factor == 0).map(|a| a / factor) else { continue };
+            let rest = self.bounds(&e.minus(&fact.times(times)?)?)?;
+            if times > 0 { low = low.max(rest.0) } else { high = high.min(rest.1) }
+        }
         // Digits whose factors fit together are the variable again, whose range is the narrower one.
         let mut seen: Vec<Var> = e.terms.vars().collect();
         while let Some(digit) = seen.pop() {
@@ -346,19 +377,25 @@ impl Space {
     }
 
     pub fn is_zero(&self, e: &Linear) -> Shown<bool> {
-        Ok(self.normal(e)?.as_constant() == Some(0))
+        match self.normal(e)?.as_constant() {
+            None if !self.facts.is_empty() => Ok(self.range(e)? == (0, 0)),
+            constant => Ok(constant == Some(0)),
+        }
     }
 
     /// Whether an expression is another number than 0 for some values of the variables: it is one of digits, and these have no
     /// values that their variables do not have.
     pub fn has_other(&self, e: &Linear) -> Shown<bool> {
         let e = self.normal(e)?;
-        let length = |var: Var| self.vars[var].range.1 - self.vars[var].range.0;
-        let is_exact = |var: Var| {
-            let digits = self.digits_of(var).into_iter();
-            digits.map(length).try_fold(1_i64, i64::checked_mul) == Some(length(var))
-        };
-        Ok(!self.is_zero(&e)? && e.terms.vars().all(|var| is_exact(self.root_of(var))))
+        let is_open = |var: Var| !self.is_data(self.root_of(var)) && self.is_exact(self.root_of(var));
+        Ok(!self.is_zero(&e)? && self.facts.is_empty() && e.terms.vars().all(is_open))
+    }
+
+    /// Whether a variable has the value of all digits that it is cut into.
+    fn is_exact(&self, var: Var) -> bool {
+        let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return true };
+        let ((low, high), (a, b), (c, d)) = (self.vars[var].range, self.vars[outer].range, self.vars[inner].range);
+        low <= a * size + c && (b - 1) * size + d <= high && self.is_exact(outer) && self.is_exact(inner)
     }
 
     /// Whether the expression is at least 0 everywhere (`true`) or nowhere (`false`).
@@ -373,6 +410,9 @@ impl Space {
     /// Where to cut a variable of an expression that is below 0 somewhere and not elsewhere: the one of largest factor.
     fn cut_at_zero(&self, e: &Linear) -> Shown<Undecided> {
         let e = self.normal(e)?;
+        if let Some(order) = self.order(&e)? {
+            return Ok(order);
+        }
         let Some((var, a)) = e.terms.iter().max_by_key(|(_, a)| a.unsigned_abs()) else {
             return Ok(Undecided::Unproved("a constant".to_owned()));
         };
@@ -390,6 +430,25 @@ impl Space {
             rest_high.div_euclid(-a) + 1
         };
         Ok(Undecided::Split(var, if at > low && at < high { at } else { low + (high - low) / 2 }))
+    }
+
+    /// Where to cut what an index of data is compared with: the terms whose factors are multiples of its own.
+    fn order(&self, e: &Linear) -> Shown<Option<Undecided>> {
+        let data = e.terms.iter().filter(|(var, _)| self.is_data(self.root_of(*var)));
+        let Some(times) = data.map(|(_, a)| a.unsigned_abs()).max().and_then(|a| i64::try_from(a).ok()) else {
+            return Ok(None);
+        };
+        let (mut both, mut rest) = (Linear::default(), Linear::constant(e.constant));
+        for (var, a) in e.terms.iter() {
+            let (sum, a) = if a % times == 0 { (&mut both, a / times) } else { (&mut rest, a) };
+            sum.gain(&Linear::var(var), a)?;
+        }
+        if both.terms.vars().count() < 2 {
+            return Ok(None);
+        }
+        let ((low, high), (least, most)) = (self.range(&both)?, self.range(&rest)?);
+        let mut cuts = [-most.div_euclid(times), -least.div_euclid(times)].into_iter();
+        Ok(cuts.find(|at| low < *at && *at <= high).map(|at| Undecided::Order(both, at)))
     }
 
     /// The quotient, rounded down, and the remainder.

@@ -183,14 +183,13 @@ impl Proof<'_> {
         place: &LoopPosition,
     ) -> Shown<Option<Hit>> {
         let miss = (side, at, chain.to_vec(), address.clone(), place.at.clone());
-        if self.misses.contains(&miss) {
+        if self.memo.is_miss(&miss) {
             return Ok(None);
         }
         let hit = self.reach(side, chain, at, address, place)?;
         self.note_store(side, chain, at, (address, place), hit.as_ref());
         if hit.is_none() {
-            self.misses.insert(miss.clone());
-            self.found.push(miss);
+            self.memo.note_miss(miss);
         }
         Ok(hit)
     }

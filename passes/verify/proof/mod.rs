@@ -11,8 +11,11 @@ mod folds;
 mod follow;
 pub mod formula;
 mod index;
+mod lanes;
 mod layout;
+mod lemmas;
 mod linear;
+mod memo;
 mod memory;
 mod multiset;
 mod obligations;
@@ -96,7 +99,7 @@ impl From<Undecided> for Why {
         match stop {
             Undecided::Unproved(why) => Why::Open(why),
             Undecided::Wrong(how) => Why::Wrong(how),
-            Undecided::Split(..) => Why::Open("too many cases".to_owned()),
+            Undecided::Split(..) | Undecided::Order(..) => Why::Open("too many cases".to_owned()),
         }
     }
 }

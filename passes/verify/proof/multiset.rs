@@ -16,6 +16,7 @@
 use crate::proof::linear::{COMPARISONS_OF_A_LOOK, Linear, Looks, Shown, unproved};
 use crate::reader::calc::Calc;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The greatest number of families whose boxes are compared two by two.
 const PAIRS: usize = 200;
@@ -35,7 +36,7 @@ pub struct Family {
     /// The sizes of the box.
     pub extents: Vec<i64>,
     /// The operations of the term, without its indices.
-    pub shape: String,
+    pub shape: Rc<str>,
     /// The indices, in the order in which they are in the term.
     pub places: Vec<TermIndex>,
 }
@@ -43,7 +44,7 @@ pub struct Family {
 impl Family {
     /// Counts what it is made of.
     fn look(&self, looks: &mut Looks) -> Shown<()> {
-        looks.take_term(&self.shape, self.places.len() * (1 + self.extents.len()))
+        looks.take_indices(self.places.len() * (1 + self.extents.len()))
     }
 
     fn steps_along(&self, dim: usize) -> Vec<i64> {
@@ -109,7 +110,7 @@ impl Family {
     }
 
     /// What has to be the same in families of which a row is one family.
-    fn kind(&self) -> (String, Vec<i64>, Vec<Vec<i64>>, Vec<Linear>) {
+    fn kind(&self) -> (Rc<str>, Vec<i64>, Vec<Vec<i64>>, Vec<Linear>) {
         let rest = |place: &TermIndex| Linear { constant: 0, ..place.first.clone() };
         let steps = self.places.iter().map(|place| place.steps.clone()).collect();
         (self.shape.clone(), self.extents.clone(), steps, self.places.iter().map(rest).collect())
@@ -120,7 +121,7 @@ impl Family {
     }
 
     /// A key by which equal lists of families are in the same order.
-    fn order(&self) -> (String, Vec<i64>, String) {
+    fn order(&self) -> (Rc<str>, Vec<i64>, String) {
         (self.shape.clone(), self.extents.clone(), format!("{:?}", self.places))
     }
 
@@ -237,7 +238,7 @@ pub fn sorted(families: Vec<Family>, idempotent: bool, looks: &mut Looks) -> Sho
 
 /// Families that differ by multiples of one difference become one.
 fn rows(families: Vec<Family>) -> Shown<Vec<Family>> {
-    type RowKey = (String, Vec<i64>, Vec<Vec<i64>>, String);
+    type RowKey = (Rc<str>, Vec<i64>, Vec<Vec<i64>>, String);
     let mut groups: BTreeMap<RowKey, Vec<Family>> = BTreeMap::new();
     for family in families {
         let (shape, extents, steps, rest) = family.kind();

@@ -265,6 +265,10 @@ impl Proof<'_> {
         if matches!(&claim, Formula::Equal(a, b) if a == b) {
             return;
         }
+        for fact in space.facts() {
+            let fact = writer.sum(fact);
+            writer.premises.push(Formula::AtLeastZero(fact));
+        }
         let new = Obligation { about, variables: writer.variables, premises: writer.premises, claim };
         obligations.add(new);
     }

@@ -35,7 +35,7 @@ impl Flatten<'_> {
     pub(super) fn store(&mut self, view: &MemoryView, index: &[Subscript], value: ValueId) {
         self.written(view);
         let value = self.kept_as(view, value);
-        let (address, mask) = (view.layout.address(index), self.mask);
+        let (address, mask) = (self.simple(view.layout.address(index)), self.mask);
         let store = Statement::Store { buffer: view.buffer, address, stride: 0, lanes: 1, value, mask };
         self.program.blocks[self.block].statements.push(store);
     }
@@ -212,7 +212,7 @@ impl Flatten<'_> {
     pub(super) fn access(&mut self, step: &Step, access: &Access) -> Flat<Vec<Known>> {
         let view = self.view_of(access.buffer)?;
         let index = self.exprs(&access.map, &access.operands)?;
-        let address = view.layout.address(&index);
+        let address = self.simple(view.layout.address(&index));
         let is_packed = match self.type_of(access.buffer) {
             Type::Shaped { kind: Kind::MemRef, element, .. } => element.pitch() != element.bits,
             _ => false,

@@ -2,8 +2,10 @@
 
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::Linear;
-use crate::proof::statements::BufferId;
+use crate::proof::statements::{BlockId, BufferId};
+use crate::proof::value::{LoopPosition, Thunk};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// A buffer as a statement of the function's own block finds it.
 pub type BufferAt = (BufferId, usize);
@@ -28,8 +30,40 @@ pub enum Pair {
 /// Elements as terms that have names.
 #[derive(Debug, Default)]
 pub struct Naming {
+    /// Another one wherever other elements have names.
+    pub number: usize,
     /// Of each side, one of which it is not known whether it has a name.
     pub unnamed: [Option<BufferAt>; 2],
     /// Of each side, those that have none.
     pub left: [FxHashSet<BufferAt>; 2],
+}
+
+/// An element of a program's buffer at a point, in these iterations of the loops around.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ElementIn {
+    pub side: usize,
+    pub buffer: BufferId,
+    pub at: (BlockId, usize),
+    pub iterations: BTreeMap<BlockId, Linear>,
+    pub address: Linear,
+}
+
+impl ElementIn {
+    pub fn expressions(&mut self) -> impl Iterator<Item = &mut Linear> {
+        self.iterations.values_mut().chain([&mut self.address])
+    }
+
+    pub fn thunk(&self) -> Thunk {
+        let ElementIn { side, buffer, at, iterations, address } = self.clone();
+        let mut place = LoopPosition::default();
+        place.at = iterations;
+        Thunk::Memory { side, buffer, address, at, place }
+    }
+}
+
+/// Two elements, and the ranges of the variables in their expressions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lemma {
+    pub elements: [ElementIn; 2],
+    pub ranges: Vec<(i64, i64)>,
 }

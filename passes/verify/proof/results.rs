@@ -14,7 +14,7 @@ impl Proof<'_> {
     /// # Errors
     /// [`Undecided::Unproved`], and why.
     pub fn same(&mut self, number: usize) -> Shown<()> {
-        self.forget(0);
+        self.memo.forget(0);
         self.space = Space::default();
         let [meant, made] =
             self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));

@@ -11,7 +11,7 @@
 
 use crate::proof::follow::Proof;
 use crate::proof::layout::{AddressMap, row_major};
-use crate::proof::linear::{Linear, Shown, unproved};
+use crate::proof::linear::{Linear, Shown, Space, unproved};
 use crate::proof::pairs::{BufferAt, ElementAt, Pair};
 use crate::proof::statements::{BlockId, BufferId, Statement};
 use crate::proof::value::{Head, LoopPosition, Thunk};
@@ -26,6 +26,8 @@ impl Proof<'_> {
     pub(super) fn leave_unnamed(&mut self, side: usize, of: BufferAt) {
         if let Some(naming) = &mut self.naming {
             naming.left[side].insert(of);
+            self.namings[1] += 1;
+            naming.number = self.namings[1];
         }
     }
 
@@ -69,6 +71,8 @@ impl Proof<'_> {
         let offset = *offset;
         self.names[0].insert(a, (b, 0));
         self.names[1].insert(b, (a, offset));
+        self.namings = [self.namings[1] + 1; 2];
+        self.naming.iter_mut().for_each(|naming| naming.number = self.namings[1]);
         true
     }
 
@@ -157,13 +161,18 @@ impl Proof<'_> {
 
     /// That all elements of a buffer are those of another one.
     fn show(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, (layout, offset): (&AddressMap, i64)) -> Shown<()> {
-        let space = std::mem::take(&mut self.space);
-        let misses = (std::mem::take(&mut self.misses), std::mem::take(&mut self.found));
-        let (terms, naming) = (std::mem::take(&mut self.terms), self.naming.take());
-        let shown = self.show_here(sizes, a, b, (layout, offset));
+        self.elsewhere(Space::default(), |proof| proof.show_here(sizes, a, b, (layout, offset)))
+    }
+
+    /// Shows something of other variables.
+    pub(super) fn elsewhere(&mut self, space: Space, shown: impl FnOnce(&mut Self) -> Shown<()>) -> Shown<()> {
+        let space = std::mem::replace(&mut self.space, space);
+        let memo = std::mem::take(&mut self.memo);
+        let naming = self.naming.take();
+        let shown = shown(self);
         self.space = space;
-        (self.misses, self.found) = misses;
-        (self.terms, self.naming) = (terms, naming);
+        self.memo = memo;
+        self.naming = naming;
         shown
     }
 

@@ -174,4 +174,4 @@ pub enum Head {
 }
 
 /// A term as text with a mark for each index, and these.
-pub type TermText = (String, Vec<Linear>);
+pub type TermText = (Rc<str>, Vec<Linear>);

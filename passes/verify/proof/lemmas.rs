@@ -1,0 +1,112 @@
+//! Elements that are equal wherever they are asked for: each pair is shown once for all values of the variables in its
+//! addresses, in no case but theirs.
+//!
+//! ```text
+//! row 0 <= r < 8    packed[64 k + j] = b[k, j]
+//! row 8 <= r < 16   packed[64 k + j] = b[k, j]    is known: no row is in it
+//! ```
+
+use crate::proof::follow::Proof;
+use crate::proof::linear::{Linear, Shown, Space, Var};
+use crate::proof::pairs::{ElementIn, Lemma};
+use crate::proof::statements::{BlockId, BufferId, Maker, Statement};
+use crate::proof::value::{LoopPosition, Thunk};
+use std::collections::BTreeMap;
+
+impl Proof<'_> {
+    /// Whether two values are elements that are equal for all values of the variables in their addresses. `false` says nothing.
+    pub(super) fn is_lemma(&mut self, a: &Thunk, b: &Thunk) -> Shown<bool> {
+        let (Some(a), Some(b)) = (self.loaded(a)?, self.loaded(b)?) else { return Ok(false) };
+        if [&a, &b].iter().all(|element| element.at == (0, 0)) {
+            return Ok(false);
+        }
+        let lemma = self.lemma([a, b])?;
+        if let Some(is_shown) = self.lemmas.get(&lemma) {
+            return Ok(*is_shown);
+        }
+        // What depends on itself is not shown.
+        self.lemmas.insert(lemma.clone(), false);
+        let [first, second] = [0, 1].map(|k| lemma.elements[k].thunk());
+        let mut space = Space::default();
+        for (low, high) in &lemma.ranges {
+            space.within(*low, *high);
+        }
+        let is_shown = self.elsewhere(space, |proof| proof.equal(&first, &second)).is_ok();
+        self.lemmas.insert(lemma, is_shown);
+        Ok(is_shown)
+    }
+
+    /// Two elements with variables that have their numbers from the order in which they appear.
+    fn lemma(&mut self, mut elements: [ElementIn; 2]) -> Shown<Lemma> {
+        let mut numbers: BTreeMap<Var, Var> = BTreeMap::new();
+        let mut ranges = vec![];
+        for e in elements.iter_mut().flat_map(ElementIn::expressions) {
+            let known = self.space.normal(e)?;
+            *e = Linear::constant(known.constant);
+            for (var, factor) in known.terms.iter() {
+                let number = *numbers.entry(var).or_insert_with(|| {
+                    ranges.push(self.space.range_of(var));
+                    ranges.len() - 1
+                });
+                e.gain(&Linear::var(number), factor)?;
+            }
+        }
+        Ok(Lemma { elements, ranges })
+    }
+
+    /// The element that a value is loaded from, at the point behind what was written to its buffer last.
+    fn loaded(&mut self, thunk: &Thunk) -> Shown<Option<ElementIn>> {
+        let mut thunk = thunk.clone();
+        loop {
+            let (side, value, lane, place) = match thunk {
+                Thunk::Memory { side, buffer, address, at, place } => {
+                    return Ok(self.element_at((side, buffer), address, at, &place));
+                }
+                Thunk::Value { side, value, lane, place } => (side, value, lane, place),
+                _ => return Ok(None),
+            };
+            let (maker, at) = &self.programs[side].values[value];
+            thunk = match maker {
+                Maker::Load { buffer, address, stride, .. } => {
+                    let first = self.subscript(side, address, &Linear::default(), &place)?;
+                    Thunk::Memory { side, buffer: *buffer, address: first.plus(&lane.times(*stride)?)?, at: *at, place }
+                }
+                Maker::Lanes(sources) => {
+                    let (value, lane) = self.source_of(sources, &lane)?;
+                    Thunk::Value { side, value, lane, place }
+                }
+                _ => return Ok(None),
+            };
+        }
+    }
+
+    fn element_at(
+        &self,
+        (side, buffer): (usize, BufferId),
+        address: Linear,
+        (mut block, mut index): (BlockId, usize),
+        place: &LoopPosition,
+    ) -> Option<ElementIn> {
+        let program = self.programs[side];
+        let writes = |statement: &Statement| match statement {
+            Statement::Allocate(other) | Statement::Store { buffer: other, .. } => *other == buffer,
+            Statement::Loop(inner) => self.stored[side][*inner].contains(&buffer),
+            Statement::Value(_) | Statement::Free(_) => false,
+        };
+        let at = loop {
+            let before = &program.blocks[block].statements[..index];
+            match (before.iter().rposition(writes), program.blocks[block].parent) {
+                (Some(last), _) => break (block, last + 1),
+                (None, Some(_)) if self.stored[side][block].contains(&buffer) => break (block, 0),
+                (None, Some(parent)) => (block, index) = parent,
+                (None, None) => break (0, 0),
+            }
+        };
+        let around = &self.around[side][at.0];
+        let depends = place.carried.keys().any(|(block, _)| around.contains(block))
+            || place.kept.iter().any(|kept| kept.2.iter().any(|block| around.contains(block)));
+        let inside = place.at.iter().filter(|(block, _)| around.contains(block));
+        let iterations = inside.map(|(block, e)| (*block, e.clone())).collect();
+        (!depends).then_some(ElementIn { side, buffer, at, iterations, address })
+    }
+}

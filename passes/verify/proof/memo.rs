@@ -1,0 +1,89 @@
+//! What is found in a case, which holds in all cases inside of it, and is forgotten behind it.
+
+use crate::proof::linear::Linear;
+use crate::proof::pairs::ElementAt;
+use crate::proof::statements::BlockId;
+use crate::proof::subscript::ValueId;
+use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
+/// iterations around.
+pub type Miss = (usize, (BlockId, usize), Vec<BlockId>, Linear, BTreeMap<BlockId, Linear>);
+
+/// A value of a program at a lane, under names of elements of this number.
+type ValueAt = (usize, ValueId, Linear, usize);
+
+/// The outermost operation of a value, and the last element on the way to it.
+type Followed = (LoopPosition, Head, Option<ElementAt>);
+
+/// The value that a term's last operand is, under names of elements of this number, and whether it is of the second program.
+pub type TermAt = (ValueId, Linear, usize, bool);
+
+#[derive(Debug)]
+enum Entry {
+    Miss(Miss),
+    Head(ValueAt),
+    Term(TermAt),
+}
+
+/// What is found, in the order in which it was.
+#[derive(Debug, Default)]
+pub struct Memo {
+    misses: FxHashSet<Miss>,
+    heads: FxHashMap<ValueAt, Vec<Followed>>,
+    terms: FxHashMap<TermAt, Vec<(Head, TermText)>>,
+    entries: Vec<Entry>,
+}
+
+impl Memo {
+    /// How much is found.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Forgets what was found later.
+    pub fn forget(&mut self, known: usize) {
+        for entry in self.entries.drain(known..).rev() {
+            match entry {
+                Entry::Miss(miss) => drop(self.misses.remove(&miss)),
+                Entry::Head(value) => drop(self.heads.get_mut(&value).and_then(Vec::pop)),
+                Entry::Term(value) => drop(self.terms.get_mut(&value).and_then(Vec::pop)),
+            }
+        }
+    }
+
+    pub fn is_miss(&self, miss: &Miss) -> bool {
+        self.misses.contains(miss)
+    }
+
+    pub fn note_miss(&mut self, miss: Miss) {
+        self.misses.insert(miss.clone());
+        self.entries.push(Entry::Miss(miss));
+    }
+
+    /// What a value was followed to.
+    pub fn head(&self, thunk: &Thunk, names: usize) -> Option<(Head, Option<ElementAt>)> {
+        let Thunk::Value { side, value, lane, place } = thunk else { return None };
+        let known = self.heads.get(&(*side, *value, lane.clone(), names))?;
+        known.iter().find(|(at, ..)| at == place).map(|(_, head, element)| (head.clone(), element.clone()))
+    }
+
+    pub fn note_head(&mut self, thunk: Thunk, names: usize, head: &Head, element: Option<&ElementAt>) {
+        let Thunk::Value { side, value, lane, place } = thunk else { return };
+        let value = (side, value, lane, names);
+        self.heads.entry(value.clone()).or_default().push((place, head.clone(), element.cloned()));
+        self.entries.push(Entry::Head(value));
+    }
+
+    /// The terms with the same last operand.
+    pub fn terms(&self, at: &TermAt) -> &[(Head, TermText)] {
+        self.terms.get(at).map_or(&[], |terms| terms)
+    }
+
+    pub fn note_term(&mut self, at: TermAt, head: &Head, term: &TermText) {
+        self.terms.entry(at.clone()).or_default().push((head.clone(), term.clone()));
+        self.entries.push(Entry::Term(at));
+    }
+}
