@@ -6,6 +6,8 @@
 mod arenas;
 #[path = "proofs/callers.rs"]
 mod callers;
+#[path = "proofs/carried.rs"]
+mod carried;
 #[path = "proofs/data_indices.rs"]
 mod data_indices;
 #[path = "proofs/executed.rs"]

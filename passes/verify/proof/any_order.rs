@@ -77,8 +77,7 @@ impl Proof<'_> {
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
             place.first = self.space.normal(&place.first)?;
-            let is_known = |root: Var| root < vars || self.space.is_data(root);
-            if !place.first.terms.vars().all(|var| is_known(self.space.root_of(var))) {
+            if place.first.terms.vars().any(|var| self.space.depends(var, &|root| root >= vars)) {
                 return unproved("an index of a term that is not one of its point");
             }
         }
@@ -146,6 +145,7 @@ impl Proof<'_> {
             self.look()?;
             let mut with = BTreeMap::new();
             self.digits_with(root, value_of_dim, &mut with)?;
+            let with = self.with_data(with)?;
             let part = [&points[..dim], &more, &points[dim + 1..]].concat();
             families.extend(of_part(self, &part, value.replaced(&with)?)?);
         }
@@ -185,6 +185,24 @@ impl Proof<'_> {
             parts.push((part, value));
         }
         Ok(parts)
+    }
+
+    /// Expressions in the place of variables, with those in the place of data that depends on these.
+    pub(super) fn with_data(&mut self, with: BTreeMap<Var, Linear>) -> Shown<BTreeMap<Var, Linear>> {
+        let dependent = self.space.dependent();
+        if dependent.is_empty() {
+            return Ok(with);
+        }
+        let mut all = with.clone();
+        for (var, value) in with {
+            self.digits_with(var, value, &mut all)?;
+        }
+        for data in dependent {
+            if let Some(other) = self.space.data_at(&data, &all)? {
+                self.digits_with(data.var, Linear::var(other), &mut all)?;
+            }
+        }
+        Ok(all)
     }
 
     /// The values of a variable and of its digits, where the variable has one.

@@ -24,11 +24,12 @@ impl Flatten<'_> {
         let arguments = arguments.iter().map(|slot| self.known(*slot)).collect::<Flat<Vec<_>>>()?;
         let outer = std::mem::replace(&mut self.function, function);
         let known = std::mem::take(&mut self.known);
+        let overwriting = std::mem::take(&mut self.overwriting);
         let on_stack = self.on_stack.len();
         self.calls += 1;
         let results = self.region(body, &arguments)?;
         self.calls -= 1;
-        (self.function, self.known) = (outer, known);
+        (self.function, self.known, self.overwriting) = (outer, known, overwriting);
         // What a function has on the stack is gone when it ends.
         let gone =
             |known: &Known| matches!(known, Known::View(view) if self.on_stack[on_stack..].contains(&view.buffer));

@@ -40,6 +40,7 @@ pub fn program(module: &model::Program, function: &Function, (allowed, most): (u
         calls: 0,
         most,
         recast: uses::recast_buffers(body),
+        overwriting: BTreeSet::new(),
     };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -118,6 +119,8 @@ pub struct Flatten<'f> {
     pub(super) mask: Option<ValueId>,
     /// Buffers whose bytes are seen under several layouts: each element has the address that the layout gives it.
     pub(super) recast: BTreeSet<Slot>,
+    /// Tensors in the buffers of those that they are made of.
+    pub(super) overwriting: BTreeSet<Slot>,
 }
 
 impl Flatten<'_> {
@@ -302,7 +305,6 @@ impl Flatten<'_> {
     }
 
     pub(super) fn step(&mut self, step: &Step) -> Flat<Vec<Known>> {
-        let values = |values: Vec<ValueId>| Ok(values.into_iter().map(Known::Value).collect());
         let one = |value: ValueId| Ok(vec![Known::Value(value)]);
         let result = || step.results.first().copied().ok_or_else(|| "no result".to_owned());
         match &step.action {
@@ -477,30 +479,41 @@ impl Flatten<'_> {
             }
             Action::Concat { parts, dim } => self.concat(result()?, parts, *dim),
             Action::Nest(nest) => self.nest(step, nest),
-            Action::Loop { lower, upper, step, carried, body } => {
+            Action::Loop { lower, upper, step: by, carried, body } => {
                 let [lower] = &self.bound(lower)?[..] else { return Err("several lower bounds".to_owned()) };
                 let uppers = self.bound(upper)?;
                 if upper.greatest && uppers.len() > 1 {
                     return Err("the greatest of several bounds".to_owned());
                 }
-                let Subscript::Constant(step @ 1..) = self.size(*step)? else {
+                let Subscript::Constant(by @ 1..) = self.size(*by)? else {
                     return Err("a step known only at run time".to_owned());
                 };
-                let first = carried.iter().map(|slot| self.value_of(*slot)).collect::<Flat<Vec<_>>>()?;
-                let lower = lower.clone();
-                let out = self.looped(lower, uppers, step, &first, false, |flatten, induction, carried| {
-                    let arguments: Vec<Known> =
-                        [induction].iter().chain(carried).map(|value| Known::Value(*value)).collect();
-                    flatten
-                        .region(body, &arguments)?
-                        .into_iter()
-                        .map(|known| match known {
-                            Known::Value(value) => Ok(value),
-                            Known::View(_) => Err("a loop that carries memory".to_owned()),
-                        })
-                        .collect()
+                let tensors = self.carried_tensors(&step.results, carried, body)?;
+                let scalars = carried.iter().zip(&tensors).filter(|(_, tensor)| tensor.is_none());
+                let first = scalars.map(|(slot, _)| self.value_of(*slot)).collect::<Flat<Vec<_>>>()?;
+                let buffers: Vec<MemoryView> = tensors.iter().flatten().cloned().collect();
+                let with_tensors = |scalars: &[ValueId]| -> Vec<Known> {
+                    let mut scalars = scalars.iter();
+                    let value = |scalar: Option<&ValueId>| scalar.map(|value| Known::Value(*value));
+                    let known = |tensor: &Option<MemoryView>| tensor.clone().map(Known::View);
+                    tensors.iter().filter_map(|tensor| known(tensor).or_else(|| value(scalars.next()))).collect()
+                };
+                let out = self.looped(lower.clone(), uppers, by, &first, false, |flatten, induction, scalars| {
+                    let arguments = [vec![Known::Value(induction)], with_tensors(scalars)].concat();
+                    let (mut values, mut views) = (vec![], vec![]);
+                    for (known, slot) in flatten.region(body, &arguments)?.into_iter().zip(carried) {
+                        match known {
+                            Known::Value(value) => values.push(value),
+                            Known::View(view) => views.push((view, *slot)),
+                        }
+                    }
+                    if views.len() != buffers.len() {
+                        return Err("a loop that carries memory".to_owned());
+                    }
+                    flatten.yield_tensors(&buffers, &views)?;
+                    Ok(values)
                 })?;
-                values(out)
+                Ok(with_tensors(&out))
             }
             Action::Parallel { lower, upper, steps, outputs, body } if outputs.is_empty() => {
                 let bounds = lower

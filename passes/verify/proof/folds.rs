@@ -1,9 +1,9 @@
 //! Folds: iterations of which each makes a value of what the one before made.
 
 use crate::proof::follow::Proof;
-use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
+use crate::proof::linear::{Linear, Shown, Undecided, Var, replaced, unproved};
 use crate::proof::statements::{BlockId, Maker};
-use crate::proof::value::{Carrier, Dim, Fold, Head, LoopPosition, Thunk, replaced};
+use crate::proof::value::{Carrier, Dim, Fold, Head, LoopPosition, Thunk};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -55,7 +55,7 @@ impl Proof<'_> {
         let before = Thunk::Before(self.before);
         // The variables of `outer` are sums of digits from here on, those of `inner` are iterations.
         let digits: Vec<Var> = alls.last().map(|e| e.terms.vars().rev().collect()).unwrap_or_default();
-        let with = long.dims.iter().map(|d| d.var).zip(longs).collect();
+        let with = self.with_data(long.dims.iter().map(|d| d.var).zip(longs).collect())?;
         let mut dims: Vec<Dim> =
             digits.iter().map(|var| Dim { var: *var, extent: self.space.range_of(*var).1 }).collect();
         let factor = |var: &Var| alls.last().and_then(|e| e.terms.get(*var)).unwrap_or(0);
@@ -110,8 +110,8 @@ impl Proof<'_> {
     }
 
     /// What the iteration makes with these values of the variables, of what the one before made.
-    pub(super) fn iteration(&self, fold: &Fold, values: &[Linear], before: Thunk) -> Shown<Thunk> {
-        let with = fold.dims.iter().map(|d| d.var).zip(values.iter().cloned()).collect();
+    pub(super) fn iteration(&mut self, fold: &Fold, values: &[Linear], before: Thunk) -> Shown<Thunk> {
+        let with = self.with_data(fold.dims.iter().map(|d| d.var).zip(values.iter().cloned()).collect())?;
         let mut place = fold.place.replaced(&with)?;
         let before = Rc::new(before);
         match &fold.carrier {
@@ -145,7 +145,7 @@ impl Proof<'_> {
         // `whole` iterations of the first dimension, then a part of one more.
         let some = |proof: &mut Self, from: i64, extent: i64| -> Shown<Fold> {
             let var = proof.space.var(extent);
-            let with = BTreeMap::from([(dim.var, Linear::var(var).add(from)?)]);
+            let with = proof.with_data(BTreeMap::from([(dim.var, Linear::var(var).add(from)?)]))?;
             let dims = std::iter::once(Dim { var, extent }).chain(others.iter().copied()).collect();
             let carrier = match &fold.carrier {
                 Carrier::Element(buffer, address, blocks) => {
@@ -173,7 +173,7 @@ impl Proof<'_> {
             return unproved("iterations that end inside of one");
         }
         let mut one = some(self, whole, 1)?;
-        let with = BTreeMap::from([(one.dims[0].var, Linear::constant(0))]);
+        let with = self.with_data(BTreeMap::from([(one.dims[0].var, Linear::constant(0))]))?;
         one.place = one.place.replaced(&with)?;
         one.dims.remove(0);
         one.first = before;

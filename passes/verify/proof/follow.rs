@@ -11,7 +11,7 @@
 
 use crate::proof::formula::Obligations;
 
-use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, Var, unproved};
+use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
 use crate::proof::memo::Memo;
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
@@ -161,7 +161,7 @@ impl<'p> Proof<'p> {
             found => return found,
         };
         let root = self.space.root_of(var);
-        if root >= known && !self.space.is_data(root) {
+        if self.space.depends(root, &|root| root >= known) {
             return unproved("an index whose cases are not those of an element");
         }
         let (low, high) = self.space.range_of(var);
@@ -180,6 +180,7 @@ impl<'p> Proof<'p> {
     }
 
     /// That something holds where an expression is below a number, and elsewhere.
+    #[inline(never)]
     fn ordered(
         &mut self,
         e: &Linear,
@@ -187,8 +188,7 @@ impl<'p> Proof<'p> {
         known: usize,
         holds: &mut dyn FnMut(&mut Self) -> Shown<()>,
     ) -> Shown<()> {
-        let is_known = |root: Var| root < known || self.space.is_data(root);
-        if !e.terms.vars().all(|var| is_known(self.space.root_of(var))) {
+        if e.terms.vars().any(|var| self.space.depends(var, &|root| root >= known)) {
             return unproved("an index whose cases are not those of an element");
         }
         let whole = self.space.mark();

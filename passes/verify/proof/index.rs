@@ -102,8 +102,8 @@ impl Proof<'_> {
         self.constant(&items[lane as usize..=lane as usize], of, index, &Linear::default())
     }
 
-    /// An index that is a narrower integer of the program's data: any number of that integer's, the same one for the same term.
-    /// A term that varies with loops is another number in each iteration, and is left out.
+    /// An index that is a narrower integer of the program's data: any number of that integer's, the same one for the same term
+    /// with the same indices in it.
     fn data_index(&mut self, head: &Head) -> Shown<Linear> {
         let unknown = || unproved("an index that depends on data");
         let Head::Elements(cast, _) = head else { return unknown() };
@@ -119,15 +119,11 @@ impl Proof<'_> {
             _ => return unknown(),
         };
         let (text, indices) = self.term(head)?;
-        let mut places = Vec::new();
-        for index in &indices {
-            let Some(place) = self.space.normal(index)?.as_constant() else { return unknown() };
-            places.push(place);
-        }
         if text.contains("before ") {
             return unknown();
         }
-        Ok(Linear::var(self.space.data(format!("{text} {places:?}"), range)))
+        let places = indices.iter().map(|index| self.space.normal(index)).collect::<Shown<Vec<_>>>()?;
+        Ok(Linear::var(self.space.data(&text, &places, range)?))
     }
 
     /// The value of an index, at a lane where it is a vector.

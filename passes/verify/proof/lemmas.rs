@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 impl Proof<'_> {
     /// Whether two values are elements that are equal for all values of the variables in their addresses. `false` says nothing.
+    // Comparisons are deep in each other: what they need between times is not to be on the stack.
+    #[inline(never)]
     pub(super) fn is_lemma(&mut self, a: &Thunk, b: &Thunk) -> Shown<bool> {
         let (Some(a), Some(b)) = (self.loaded(a)?, self.loaded(b)?) else { return Ok(false) };
         if [&a, &b].iter().all(|element| element.at == (0, 0)) {

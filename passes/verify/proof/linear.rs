@@ -7,6 +7,7 @@
 pub use crate::proof::factors::Var;
 
 use crate::proof::factors::Factors;
+use std::collections::BTreeMap;
 
 /// Why nothing was decided.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,6 +122,21 @@ impl Linear {
     }
 }
 
+/// The same expression with others in the place of variables.
+pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
+    if !e.terms.vars().any(|var| with.contains_key(&var)) {
+        return Ok(e.clone());
+    }
+    let mut result = Linear::constant(e.constant);
+    for (var, a) in e.terms.iter() {
+        match with.get(&var) {
+            Some(value) => result.gain(value, a)?,
+            None => result.gain(&Linear::var(var), a)?,
+        }
+    }
+    Ok(result)
+}
+
 /// How a variable is cut.
 #[derive(Clone, Copy, Debug)]
 struct Digits {
@@ -138,14 +154,23 @@ struct VarInfo {
     of: Option<Var>,
 }
 
+/// An index that the program reads: the same number wherever its term and the indices in it are the same.
+#[derive(Clone, Debug)]
+pub struct DataIndex {
+    term: String,
+    places: Vec<Linear>,
+    range: (i64, i64),
+    pub var: Var,
+}
+
 /// Index variables with their ranges.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     vars: Vec<VarInfo>,
     /// What variables were, in the order in which they became something else.
     before: Vec<(Var, VarInfo)>,
-    /// The variables that stand for indices which the program reads, each with its term.
-    data: Vec<(String, Var)>,
+    /// The indices which the program reads, in the order of their variables.
+    data: Vec<DataIndex>,
     /// Expressions that are at least 0.
     facts: Vec<Linear>,
 }
@@ -185,22 +210,53 @@ impl Space {
         }
         self.vars.truncate(mark.vars);
         self.facts.truncate(mark.facts);
-        self.data.retain(|(_, var)| *var < mark.vars);
+        self.data.retain(|data| data.var < mark.vars);
     }
 
     /// Whether a variable stands for an index that the program reads.
     pub fn is_data(&self, var: Var) -> bool {
-        self.data.iter().any(|(_, data)| *data == var)
+        self.data.iter().any(|data| data.var == var)
     }
 
-    /// The variable for an index that is this term, the same each time, from `low` up to below `high`.
-    pub fn data(&mut self, term: String, (low, high): (i64, i64)) -> Var {
-        if let Some((_, var)) = self.data.iter().find(|(known, _)| *known == term) {
-            return *var;
+    /// The variable for an index that is this term with these indices in it.
+    pub fn data(&mut self, term: &str, places: &[Linear], range: (i64, i64)) -> Shown<Var> {
+        for known in self.data.iter().filter(|known| known.term == term && known.places.len() == places.len()) {
+            let mut pairs = known.places.iter().zip(places);
+            if pairs.try_fold(true, |same, (a, b)| Ok(same && self.is_zero(&a.minus(b)?)?))? {
+                return Ok(known.var);
+            }
         }
-        let var = self.within(low, high);
-        self.data.push((term, var));
-        var
+        let var = self.within(range.0, range.1);
+        self.data.push(DataIndex { term: term.to_owned(), places: places.to_vec(), range, var });
+        Ok(var)
+    }
+
+    /// The indices that the program reads at places which depend on variables.
+    pub fn dependent(&self) -> Vec<DataIndex> {
+        let depends = |data: &&DataIndex| data.places.iter().any(|place| !place.terms.is_empty());
+        self.data.iter().filter(depends).cloned().collect()
+    }
+
+    /// The same index at other places.
+    pub fn data_at(&mut self, data: &DataIndex, with: &BTreeMap<Var, Linear>) -> Shown<Option<Var>> {
+        let vars = || data.places.iter().flat_map(|place| place.terms.vars());
+        if !vars().any(|var| with.keys().any(|known| self.root_of(*known) == self.root_of(var))) {
+            return Ok(None);
+        }
+        if vars().any(|var| !with.contains_key(&var) && with.keys().any(|k| self.root_of(*k) == self.root_of(var))) {
+            return unproved("an index of data at a part of an index");
+        }
+        let places = data.places.iter().map(|place| replaced(place, with)).collect::<Shown<Vec<_>>>()?;
+        self.data(&data.term, &places, data.range).map(Some)
+    }
+
+    /// Whether a variable, or one on which it depends as data, is such a one.
+    pub fn depends(&self, var: Var, is: &dyn Fn(Var) -> bool) -> bool {
+        let root = self.root_of(var);
+        match self.data.iter().find(|data| data.var == root) {
+            Some(data) => data.places.iter().flat_map(|place| place.terms.vars()).any(|var| self.depends(var, is)),
+            None => is(root),
+        }
     }
 
     /// Takes an expression to be at least 0.

@@ -1,9 +1,9 @@
 //! Which store has written an element last.
 
 use crate::proof::follow::Proof;
-use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
+use crate::proof::linear::{Linear, Shown, Undecided, Var, replaced, unproved};
 use crate::proof::statements::{BlockId, BufferId, Statement};
-use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Thunk, replaced};
+use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Thunk};
 use std::cmp::Ordering;
 
 /// A store that reaches the address, in the iterations of `place`, and in all of the loops `free`.
@@ -227,6 +227,12 @@ impl Proof<'_> {
         let reached =
             self.subscript(side, subscript, &Linear::default(), &inside)?.plus(&Linear::var(lane).times(*stride)?)?;
         let reached = self.space.normal(&reached)?;
+        // What an iteration reads cannot say which iteration it is.
+        let found = chain.iter().filter_map(|block| inside.at.get(block)).chain([&reached]);
+        let data = found.flat_map(|e| e.terms.vars()).filter(|var| self.space.is_data(self.space.root_of(*var)));
+        if data.into_iter().any(|var| self.space.depends(var, &|root| all.contains(&root))) {
+            return unproved("an address that depends on data of each iteration");
+        }
         // The digits of the new variables are unknown.
         let digits: Vec<Var> = all.iter().flat_map(|var| self.space.digits_of(*var)).collect();
         let unknown: Vec<(Var, i64)> = reached.terms.iter().filter(|(var, _)| digits.contains(var)).collect();

@@ -3,6 +3,7 @@
 mod any_order;
 mod bounds;
 mod calls;
+mod carried;
 mod equations;
 mod expressions;
 mod factors;

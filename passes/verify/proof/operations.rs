@@ -313,8 +313,7 @@ impl Flatten<'_> {
                 .collect()
         };
         if let Some(slot) = insert {
-            let (part, to) = (self.view_of(slot)?, self.fresh(result, None, false)?);
-            self.copy(&view, &to, &|index| index.to_vec())?;
+            let (part, to) = (self.view_of(slot)?, self.made_of(result, &view)?);
             self.each(&part.sizes.clone(), &mut vec![], &mut |flatten, index| {
                 let value = flatten.load(&part, index);
                 flatten.store(&to, &of(index), value);
@@ -436,8 +435,7 @@ impl Flatten<'_> {
         let mut results = Vec::new();
         for (k, result) in step.results.iter().enumerate() {
             let from = self.view_of(nest.outputs[k])?;
-            let to = self.fresh(*result, None, false)?;
-            self.copy(&from, &to, &|index| index.to_vec())?;
+            let to = self.made_of(*result, &from)?;
             all[nest.inputs.len() + k] = Known::View(to.clone());
             results.push(Known::View(to));
         }

@@ -1,6 +1,6 @@
 //! Values that are followed back to what makes them.
 
-use crate::proof::linear::{Linear, Shown, Var};
+use crate::proof::linear::{Linear, Shown, Var, replaced};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId};
 use crate::proof::subscript::ValueId;
@@ -99,20 +99,6 @@ impl Fold {
             ..self.clone()
         })
     }
-}
-
-pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
-    if !e.terms.vars().any(|var| with.contains_key(&var)) {
-        return Ok(e.clone());
-    }
-    let mut result = Linear::constant(e.constant);
-    for (var, a) in e.terms.iter() {
-        match with.get(&var) {
-            Some(value) => result.gain(value, a)?,
-            None => result.gain(&Linear::var(var), a)?,
-        }
-    }
-    Ok(result)
 }
 
 /// A value that is not yet followed.

@@ -334,7 +334,7 @@ fn numbers_that_do_not_fit() {
     assert!(shown((&loops(0, i64::MAX, i64::MAX), None), (&loops(0, i64::MAX, i64::MAX - 1), None)).is_err());
 }
 
-/// Long chains of operations, and an index with 2^40 terms, are refused before they exhaust the stack or the time.
+/// Long chains of operations are refused before they exhaust the stack, and an index of 2^40 terms is one of one term.
 #[test]
 fn values_of_many_operations() {
     let chain = |length: usize| {
@@ -351,6 +351,6 @@ fn values_of_many_operations() {
     f.store(x, 0, vec![number(1)], &[]);
     let f = f.done(vec![]);
     for noted in [false, true] {
-        assert!(same((&Program::default(), &f), (&Program::default(), &f), (0, &mut 5_000), noted).is_err());
+        assert!(same((&Program::default(), &f), (&Program::default(), &f), (0, &mut 5_000), noted).is_ok());
     }
 }
