@@ -68,12 +68,13 @@ impl Proof<'_> {
     fn same_terms_here(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
         // What an iteration gets from the one before is a term of a loop that is outside of both.
         let (outer, vars) = (std::mem::replace(&mut self.outer, self.before), self.space.len());
+        let first_point = std::mem::replace(&mut self.first_point, vars);
         let was_made = std::mem::replace(&mut self.is_made, false);
         let x = self.terms_of(followed(a), by);
         self.is_made = true;
         let y = self.terms_of(followed(b), by);
         let shown = x.and_then(|x| Ok((x, y?)));
-        (self.outer, self.is_made) = (outer, was_made);
+        (self.outer, self.is_made, self.first_point) = (outer, was_made, first_point);
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
             place.first = self.space.normal(&place.first)?;
@@ -109,7 +110,7 @@ impl Proof<'_> {
             let more = match part {
                 Part::Term(head) => self.family(points, &head, by)?,
                 Part::Loop(fold) => {
-                    let dims = self.fresh(&fold.dims);
+                    let dims = self.points_of(&fold.dims);
                     self.before += 1;
                     let (before, all) = (self.before, [points, &dims[..]].concat());
                     let values: Vec<Linear> = dims.iter().map(|dim| Linear::var(dim.var)).collect();
@@ -214,6 +215,18 @@ impl Proof<'_> {
         }
         with.insert(var, value);
         Ok(())
+    }
+
+    /// Dimensions of these extents, the same ones for the same dimensions, with variables that are new in the terms at hand.
+    fn points_of(&mut self, dims: &[Dim]) -> Vec<Dim> {
+        match self.memo.points(dims) {
+            Some(points) if points.iter().all(|dim| dim.var >= self.first_point) => points,
+            _ => {
+                let points = self.fresh(dims);
+                self.memo.note_points(dims.to_vec(), points.clone());
+                points
+            }
+        }
     }
 
     /// Dimensions of these extents with new variables.
@@ -449,7 +462,7 @@ impl Proof<'_> {
             let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc == *part) else {
                 return Ok(None);
             };
-            if k % 2 == 1 && *value == parts[k - 1].0 {
+            if parts[..k].contains(&(value.clone(), *part)) {
                 continue;
             }
             // What lies next to each other is put together when all of it is there.

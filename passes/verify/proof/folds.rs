@@ -223,11 +223,19 @@ impl Proof<'_> {
             0 => Ok(first),
             extent => {
                 let carrier = Carrier::Value(block, k);
-                let var = self.space.var(extent);
+                let known = self.memo.iterations((side, block), place).filter(|dim| dim.extent == extent);
+                let dim = match known {
+                    Some(dim) => dim,
+                    None => {
+                        let dim = Dim { var: self.space.var(extent), extent };
+                        self.memo.note_iterations((side, block), place.clone(), dim);
+                        dim
+                    }
+                };
                 let lower = self.lower(side, block, place)?;
                 let mut place = place.clone();
-                place.at.insert(block, Linear::var(var).times(body.step)?.plus(&lower)?);
-                let dims = vec![Dim { var, extent }];
+                place.at.insert(block, Linear::var(dim.var).times(body.step)?.plus(&lower)?);
+                let dims = vec![dim];
                 self.flat(Fold { side, dims, first, value: yielded, lane, place, carrier })
             }
         }

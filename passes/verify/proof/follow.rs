@@ -9,6 +9,7 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
+use crate::proof::dependence;
 use crate::proof::formula::Obligations;
 
 use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
@@ -21,13 +22,11 @@ use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, Thunk};
 use crate::reader::flags::REASSOC;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
 pub(super) const DEPTH: usize = 400;
-
-/// How many values are looked at in the time that a case takes by itself.
-const LOOKS_OF_A_CASE: usize = 4;
 
 /// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone. Of the
 /// functions of test/passes and test/run, 4 shows as many as 32; `matmul.mlir` takes 0.15 s with 2, 0.18 s with 4.
@@ -45,6 +44,8 @@ pub struct Proof<'p> {
     pub(super) allowed: u32,
     /// The last number of what iterations get from the one before, of loops that are outside of what is compared.
     pub(super) outer: usize,
+    /// The first variable that is new in the terms that are looked for.
+    pub(super) first_point: usize,
     /// Whether the terms that are looked for are those of the second program.
     pub(super) is_made: bool,
     /// How often values were not of the same terms in any order.
@@ -59,6 +60,8 @@ pub struct Proof<'p> {
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
     /// The loops that a block is in, and itself.
     pub(super) around: [Vec<Vec<BlockId>>; 2],
+    /// The loops whose iterations each value depends on.
+    pub(super) dependence: [Rc<Vec<BTreeSet<BlockId>>>; 2],
     /// The last element of a buffer on the way to the value that was followed last.
     pub(super) element: Option<ElementAt>,
     /// Buffers that hold the same, or may not.
@@ -101,8 +104,11 @@ impl<'p> Proof<'p> {
             }
             around
         });
+        let dependence =
+            [0, 1].map(|side| Rc::new(dependence::loops([meant, made][side], &stored[side], &around[side])));
         Proof {
             around,
+            dependence,
             programs: [meant, made],
             space: Space::default(),
             before: 0,
@@ -110,6 +116,7 @@ impl<'p> Proof<'p> {
             depth: 0,
             allowed,
             outer: 0,
+            first_point: 0,
             is_made: false,
             failures: 0,
             nests: FxHashMap::default(),
@@ -149,7 +156,7 @@ impl<'p> Proof<'p> {
     }
 
     pub(super) fn case(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
-        self.looks.take(LOOKS_OF_A_CASE)?;
+        self.look()?;
         let known = self.space.len();
         let found = match holds(self) {
             Err(Undecided::Unproved(why)) => Err(self.space.loose(known).unwrap_or(Undecided::Unproved(why))),
@@ -260,6 +267,12 @@ impl<'p> Proof<'p> {
 
     /// Follows a value to its outermost operation.
     pub(super) fn head(&mut self, thunk: Thunk) -> Shown<Head> {
+        let thunk = match thunk {
+            Thunk::Value { side, value, lane, place } => {
+                Thunk::Value { side, value, lane, place: place.within(&self.dependence[side][value]) }
+            }
+            thunk => thunk,
+        };
         let names = self.names_number();
         if let Some((head, element)) = self.memo.head(&thunk, names) {
             self.look()?;
@@ -335,7 +348,14 @@ impl<'p> Proof<'p> {
                             match self.of_known(operation, operands, &here)? {
                                 Some(known) => known,
                                 None => {
-                                    let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
+                                    let dependence = &self.dependence[side];
+                                    let operand = |operand: &ValueId| Thunk::Value {
+                                        side,
+                                        value: *operand,
+                                        lane: lane.clone(),
+                                        place: place.within(&dependence[*operand]),
+                                    };
+                                    let operands = operands.iter().map(operand).collect();
                                     return Ok(Head::Elements(operation.clone(), operands));
                                 }
                             }

@@ -4,7 +4,7 @@ use crate::proof::linear::Linear;
 use crate::proof::pairs::ElementAt;
 use crate::proof::statements::BlockId;
 use crate::proof::subscript::ValueId;
-use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
+use crate::proof::value::{Dim, Head, LoopPosition, TermText, Thunk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -26,6 +26,8 @@ enum Entry {
     Miss(Miss),
     Head(ValueAt),
     Term(TermAt),
+    Loop((usize, BlockId)),
+    Points(Vec<Dim>),
 }
 
 /// What is found, in the order in which it was.
@@ -34,6 +36,8 @@ pub struct Memo {
     misses: FxHashSet<Miss>,
     heads: FxHashMap<ValueAt, Vec<Followed>>,
     terms: FxHashMap<TermAt, Vec<(Head, TermText)>>,
+    loops: FxHashMap<(usize, BlockId), Vec<(LoopPosition, Dim)>>,
+    points: FxHashMap<Vec<Dim>, Vec<Vec<Dim>>>,
     entries: Vec<Entry>,
 }
 
@@ -49,6 +53,8 @@ impl Memo {
             match entry {
                 Entry::Miss(miss) => drop(self.misses.remove(&miss)),
                 Entry::Head(value) => drop(self.heads.get_mut(&value).and_then(Vec::pop)),
+                Entry::Loop(of) => drop(self.loops.get_mut(&of).and_then(Vec::pop)),
+                Entry::Points(of) => drop(self.points.get_mut(&of).and_then(Vec::pop)),
                 Entry::Term(value) => drop(self.terms.get_mut(&value).and_then(Vec::pop)),
             }
         }
@@ -85,5 +91,25 @@ impl Memo {
     pub fn note_term(&mut self, at: TermAt, head: &Head, term: &TermText) {
         self.terms.entry(at.clone()).or_default().push((head.clone(), term.clone()));
         self.entries.push(Entry::Term(at));
+    }
+
+    /// The iterations of a loop at a place.
+    pub fn iterations(&self, of: (usize, BlockId), place: &LoopPosition) -> Option<Dim> {
+        self.loops.get(&of)?.iter().find(|(at, _)| at == place).map(|(_, dim)| *dim)
+    }
+
+    pub fn note_iterations(&mut self, of: (usize, BlockId), place: LoopPosition, dim: Dim) {
+        self.loops.entry(of).or_default().push((place, dim));
+        self.entries.push(Entry::Loop(of));
+    }
+
+    /// The points that stand for the iterations of these dimensions.
+    pub fn points(&self, of: &[Dim]) -> Option<Vec<Dim>> {
+        self.points.get(of)?.last().cloned()
+    }
+
+    pub fn note_points(&mut self, of: Vec<Dim>, points: Vec<Dim>) {
+        self.points.entry(of.clone()).or_default().push(points);
+        self.entries.push(Entry::Points(of));
     }
 }

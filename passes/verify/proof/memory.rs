@@ -56,11 +56,11 @@ impl Proof<'_> {
                     return Ok(Some(thunk.as_ref().clone()));
                 }
             }
-            let now = self.iteration_of(block, place)?;
-            if self.stored[side][block].contains(&buffer)
-                && let Some(thunk) = self.last_of(side, buffer, block, address, place, Some(&now))?
-            {
-                return Ok(Some(thunk));
+            if self.stored[side][block].contains(&buffer) {
+                let now = self.iteration_of(block, place)?;
+                if let Some(thunk) = self.last_of(side, buffer, block, address, place, Some(&now))? {
+                    return Ok(Some(thunk));
+                }
             }
             (block, index) = parent;
         }

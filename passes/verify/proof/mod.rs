@@ -4,6 +4,7 @@ mod any_order;
 mod bounds;
 mod calls;
 mod carried;
+mod dependence;
 mod equations;
 mod expressions;
 mod factors;

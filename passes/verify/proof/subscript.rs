@@ -19,3 +19,15 @@ pub enum Subscript {
     /// The rest of that.
     Remainder(Box<Subscript>, i64),
 }
+
+impl Subscript {
+    /// Adds the values that it is made of.
+    pub fn values(&self, values: &mut Vec<ValueId>) {
+        match self {
+            Subscript::Constant(_) => {}
+            Subscript::Value(value) => values.push(*value),
+            Subscript::Sum(all) => all.iter().for_each(|s| s.values(values)),
+            Subscript::Times(s, _) | Subscript::Quotient(s, _) | Subscript::Remainder(s, _) => s.values(values),
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::proof::linear::{Linear, Shown, Var, replaced};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId};
 use crate::proof::subscript::ValueId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
@@ -37,6 +37,22 @@ impl DerefMut for LoopPosition {
 }
 
 impl LoopPosition {
+    /// The place without what is of other loops.
+    pub fn within(&self, loops: &BTreeSet<BlockId>) -> LoopPosition {
+        let has = |blocks: &[BlockId]| blocks.iter().any(|block| loops.contains(block));
+        let mut place = self.clone();
+        if !place.at.keys().all(|block| loops.contains(block)) {
+            place.at.retain(|block, _| loops.contains(block));
+        }
+        if !place.carried.keys().all(|(block, _)| loops.contains(block)) {
+            place.carried.retain(|(block, _), _| loops.contains(block));
+        }
+        if !place.kept.iter().all(|kept| has(&kept.2)) {
+            place.kept.retain(|kept| has(&kept.2));
+        }
+        place
+    }
+
     pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<LoopPosition> {
         let mut place = self.clone();
         for (lane, thunk) in place.carried.values_mut() {
@@ -136,7 +152,7 @@ pub struct Fold {
     pub carrier: Carrier,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim {
     pub var: Var,
     pub extent: i64,
