@@ -13,6 +13,33 @@ use crate::proof::statements::{BlockId, BufferId, Maker, Statement};
 use crate::proof::value::{LoopPosition, Thunk};
 use std::collections::BTreeMap;
 
+/// The variables of a lemma.
+fn space_of(lemma: &Lemma) -> Space {
+    let mut space = Space::default();
+    for (low, high) in &lemma.ranges {
+        space.within(*low, *high);
+    }
+    space
+}
+
+/// Two elements with variables that have their numbers from the order in which they appear.
+fn numbered(space: &Space, mut elements: [ElementIn; 2]) -> Shown<Lemma> {
+    let mut numbers: BTreeMap<Var, Var> = BTreeMap::new();
+    let mut ranges = vec![];
+    for e in elements.iter_mut().flat_map(ElementIn::expressions) {
+        let known = space.normal(e)?;
+        *e = Linear::constant(known.constant);
+        for (var, factor) in known.terms.iter() {
+            let number = *numbers.entry(var).or_insert_with(|| {
+                ranges.push(space.range_of(var));
+                ranges.len() - 1
+            });
+            e.gain(&Linear::var(number), factor)?;
+        }
+    }
+    Ok(Lemma { elements, ranges })
+}
+
 impl Proof<'_> {
     /// Whether two values are elements that are equal for all values of the variables in their addresses. `false` says nothing.
     // Comparisons are deep in each other: what they need between times is not to be on the stack.
@@ -22,38 +49,51 @@ impl Proof<'_> {
         if [&a, &b].iter().all(|element| element.at == (0, 0)) {
             return Ok(false);
         }
-        let lemma = self.lemma([a, b])?;
+        let lemma = numbered(&self.space, [a, b])?;
+        let wide = self.widened(&lemma)?;
+        if wide.iter().any(|wide| self.lemmas.get(wide) == Some(&true)) {
+            return Ok(true);
+        }
         if let Some(is_shown) = self.lemmas.get(&lemma) {
             return Ok(*is_shown);
         }
         // What depends on itself is not shown.
         self.lemmas.insert(lemma.clone(), false);
         let [first, second] = [0, 1].map(|k| lemma.elements[k].thunk());
-        let mut space = Space::default();
-        for (low, high) in &lemma.ranges {
-            space.within(*low, *high);
+        let is_shown = self.elsewhere(space_of(&lemma), |proof| proof.equal(&first, &second)).is_ok();
+        if let Some(wide) = wide.filter(|_| is_shown && self.is_of_all(&lemma)) {
+            self.lemmas.insert(wide, true);
         }
-        let is_shown = self.elsewhere(space, |proof| proof.equal(&first, &second)).is_ok();
         self.lemmas.insert(lemma, is_shown);
         Ok(is_shown)
     }
 
-    /// Two elements with variables that have their numbers from the order in which they appear.
-    fn lemma(&mut self, mut elements: [ElementIn; 2]) -> Shown<Lemma> {
-        let mut numbers: BTreeMap<Var, Var> = BTreeMap::new();
-        let mut ranges = vec![];
-        for e in elements.iter_mut().flat_map(ElementIn::expressions) {
-            let known = self.space.normal(e)?;
-            *e = Linear::constant(known.constant);
-            for (var, factor) in known.terms.iter() {
-                let number = *numbers.entry(var).or_insert_with(|| {
-                    ranges.push(self.space.range_of(var));
-                    ranges.len() - 1
-                });
-                e.gain(&Linear::var(number), factor)?;
-            }
+    /// Whether the address of the second element is that of each element of its buffer: a number whose digits are variables.
+    fn is_of_all(&self, Lemma { elements: [_, second], ranges }: &Lemma) -> bool {
+        let mut digits: Vec<(i64, Var)> = second.address.terms.iter().map(|(var, factor)| (factor, var)).collect();
+        digits.sort_unstable();
+        let next = |size: i64, (factor, var): (i64, Var)| match ranges[var] {
+            (0, end) if factor == size => size.checked_mul(end),
+            _ => None,
+        };
+        let count = digits.into_iter().try_fold(1, next);
+        second.address.constant == 0 && count == Some(self.programs[second.side].buffers[second.buffer].0)
+    }
+
+    /// The same for all elements of the second buffer, where the address of the first one goes along with that of the second.
+    fn widened(&self, lemma: &Lemma) -> Shown<Option<Lemma>> {
+        let (mut space, [mut first, mut second]) = (space_of(lemma), lemma.elements.clone());
+        let size = self.programs[second.side].buffers[second.buffer].0;
+        let (low, high) = space.range(&second.address)?;
+        let rest = first.address.minus(&second.address)?;
+        let is_inside = |e: &Linear| e.terms.vars().any(|var| second.address.terms.get(var).is_some());
+        let goes_along = ![&first, &second].iter().any(|element| element.iterations.values().any(is_inside));
+        if low < 0 || high >= size || is_inside(&rest) || !goes_along {
+            return Ok(None);
         }
-        Ok(Lemma { elements, ranges })
+        second.address = Linear::var(space.var(size));
+        first.address = rest.plus(&second.address)?;
+        numbered(&space, [first, second]).map(Some)
     }
 
     /// The element that a value is loaded from, at the point behind what was written to its buffer last.
