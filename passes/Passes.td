@@ -752,7 +752,7 @@ def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
     Option<"passes", "passes", "std::string", "\"none\"", "The passes">,
     Option<"steps", "steps", "uint64_t", "0",
            "A function that takes more steps, elements counted one by one, is not "
-           "checked; 0 is as many for all functions as cost about half of lowering">,
+           "checked; 0 is a budget for all functions, by their size">,
     Option<"remarks", "remarks", "bool", "true",
            "Say what is not shown">,
     Option<"smt", "smt", "std::string", "\"none\"",

@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How many steps a function may take, elements of vectors and of copies counted one by one. Where this is not said, all
-    /// functions together take as many as cost about half of lowering.
+    /// functions together have a budget by their size.
     pub steps: Option<u64>,
     /// Whether sums of floating-point numbers may be reassociated.
     pub reassociate: bool,
