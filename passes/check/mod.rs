@@ -1,6 +1,6 @@
 //! Verification of other passes, and of their result.
 
-pub(crate) mod check_witness;
+pub mod check_witness;
 #[cfg(feature = "verify")]
 pub(crate) mod comparison;
 #[cfg(not(feature = "verify"))]
