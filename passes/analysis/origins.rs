@@ -12,7 +12,7 @@ use melior::ir::operation::OperationMutLike;
 fn has_origins(op: Op) -> bool {
     let has_effects = |op: Op| match ir::name(op) {
         "memref.alloc" | "memref.alloca" | "bufferization.clone" | "func.call" => true,
-        "func.return" | "scf.condition" => false,
+        "func.return" | "scf.condition" | "scf.reduce" => false,
         name if name.starts_with("cf.") || name.ends_with(".yield") || name.ends_with(".prefetch") => false,
         name => ir::results(op).is_empty() && (ir::blocks(op).is_empty() || name.starts_with("linalg.")),
     };

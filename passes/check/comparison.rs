@@ -69,6 +69,10 @@ pub(crate) fn run<'c>(
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
     let next = passes.get(number).cloned();
     let makes_kernels = option(options, "kernels").unwrap_or(MAKES_KERNELS);
+    if option(options, "kernels").is_some() && !passes.iter().any(|pass| name_of(pass) == makes_kernels) {
+        let message = format!("kernels names `{makes_kernels}`, which is not one of the passes");
+        return Err(vec![Diagnostic::error(ir::location(module), message)]);
+    }
     let hands_on = next.as_ref().is_some_and(|pass| name_of(pass) == makes_kernels);
     if hands_on {
         origins::number(module);

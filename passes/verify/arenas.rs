@@ -14,7 +14,7 @@
 //! Callers give an arena that is no other memory.
 
 use crate::reader::bytes::OnBytes;
-use crate::reader::model::{Action, Block, End, Function, Kind, Place, Region, Slot, Step, Type};
+use crate::reader::model::{Action, Block, End, Function, Kind, Place, Program, Region, Slot, Step, Type};
 use crate::reader::uses::{regions, regions_mut, uses, viewed, within};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -24,14 +24,14 @@ use std::ops::Range;
 ///
 /// # Errors
 /// Why two views may be of the same bytes at once.
-pub fn separated(function: &Function, count: usize) -> Result<Option<Function>, String> {
+pub fn separated((program, function): (&Program, &Function), count: usize) -> Result<Option<Function>, String> {
     let Some(Region { blocks }) = &function.body else { return Ok(None) };
     let [block] = &blocks[..] else { return Ok(None) };
     let arenas = Arenas::new(function, block, count);
     if arenas.sizes.is_empty() {
         return Ok(None);
     }
-    let views = Views::new(function, block, &arenas)?;
+    let views = Views::new((program, function), block, &arenas)?;
     views.check(block)?;
     let mut body = Region { blocks: blocks.clone() };
     views.separate(&mut body);
@@ -51,6 +51,11 @@ fn bytes(r#type: &Type) -> Option<i64> {
     };
     let width = i64::from(element.pitch() / 8);
     sizes.iter().try_fold(width, |product, size| product.checked_mul((*size)?))
+}
+
+/// Whether elements of a type may begin at a byte of an arena.
+fn is_aligned(start: i64, r#type: &Type) -> bool {
+    matches!(r#type, Type::Shaped { element, .. } if start % i64::from(element.pitch() / 8) == 0)
 }
 
 /// The arenas of a function.
@@ -97,6 +102,7 @@ fn is_bytes(r#type: &Type) -> bool {
 
 /// The views of a function's arenas.
 struct Views<'f> {
+    program: &'f Program,
     function: &'f Function,
     arenas: &'f Arenas,
     /// The arena and the bytes of each view of one.
@@ -115,8 +121,12 @@ struct Life {
 }
 
 impl<'f> Views<'f> {
-    fn new(function: &'f Function, block: &'f Block, arenas: &'f Arenas) -> Result<Views<'f>, String> {
-        let mut views = Views { function, arenas, parts: FxHashMap::default(), bases: FxHashMap::default() };
+    fn new(
+        (program, function): (&'f Program, &'f Function),
+        block: &'f Block,
+        arenas: &'f Arenas,
+    ) -> Result<Views<'f>, String> {
+        let mut views = Views { program, function, arenas, parts: FxHashMap::default(), bases: FxHashMap::default() };
         let mut numbers: FxHashMap<Slot, i64> = FxHashMap::default();
         for step in block.steps.iter().flat_map(within) {
             if let (Action::Constant(items), [slot]) = (&step.action, &step.results[..]) {
@@ -125,10 +135,11 @@ impl<'f> Views<'f> {
             if let (Action::Bytes(OnBytes::View { source, shift, .. }), [slot]) = (&step.action, &step.results[..])
                 && let Some(size) = arenas.sizes.get(source)
             {
-                let part = numbers.get(shift).zip(bytes(&function.slots[*slot as usize]));
+                let r#type = &function.slots[*slot as usize];
+                let part = numbers.get(shift).filter(|start| is_aligned(**start, r#type)).zip(bytes(r#type));
                 let part = part.and_then(|(start, bytes)| Some(*start..start.checked_add(bytes)?));
                 let inside = part.filter(|part| 0 <= part.start && part.end <= *size);
-                let part = inside.ok_or("a view of an arena whose bytes are not known, or not in it")?;
+                let part = inside.ok_or("a view of an arena whose bytes are not known, not aligned, or not in it")?;
                 views.parts.insert(*slot, (*source, part));
                 views.bases.insert(*slot, *slot);
             } else if let Some(base) = viewed(&step.action).and_then(|source| views.bases.get(&source)).copied() {
@@ -155,6 +166,12 @@ impl<'f> Views<'f> {
         if stays && uses(step).iter().any(|slot| self.bases.contains_key(slot)) {
             return Err(format!("{} of a part of an arena", step.name));
         }
+        if let Action::Call { callee, .. } = &step.action
+            && uses(step).iter().any(|slot| self.bases.contains_key(slot))
+            && self.may_free(callee)
+        {
+            return Err("a part of an arena that a function may free".to_owned());
+        }
         if let Action::Free(slot) = step.action {
             let is_given = self.arenas.given.contains(&slot);
             return if is_given || self.bases.contains_key(&slot) {
@@ -179,6 +196,21 @@ impl<'f> Views<'f> {
         Ok(())
     }
 
+    /// Whether a function, or one that it calls, frees memory.
+    fn may_free(&self, function: &str) -> bool {
+        let (mut open, mut seen) = (vec![function], FxHashSet::default());
+        while let Some(name) = open.pop() {
+            let Some(function) = self.program.functions.get(name).filter(|_| seen.insert(name)) else { continue };
+            let steps =
+                function.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.steps).flat_map(within);
+            if steps.into_iter().any(|step| matches!(step.action, Action::Free(_))) {
+                return true;
+            }
+            open.extend(function.names.iter().map(String::as_str));
+        }
+        false
+    }
+
     fn is_view(&self, step: &Step) -> bool {
         matches!(&step.action, Action::Bytes(OnBytes::View { source, .. }) if self.arenas.sizes.contains_key(source))
     }
@@ -199,19 +231,20 @@ impl<'f> Views<'f> {
             for (view, is_inside) in made {
                 lives.insert(view, Life { view, first: number, last: number, is_inside });
             }
-            for view in uses(step).iter().filter_map(|slot| self.bases.get(slot)) {
-                if let Some(life) = lives.get_mut(view) {
+            for slot in uses(step) {
+                let view = self.bases.get(&slot);
+                if let Some(life) = view.and_then(|view| lives.get_mut(view)) {
                     life.last = number;
                 }
-                if freed.contains(&self.parts[view].0) {
+                // A view that is made inside of the step is of an arena that the step uses.
+                if freed.contains(&view.map_or(slot, |view| self.parts[view].0)) {
                     return Err("an arena that is reached behind its end".to_owned());
                 }
             }
             if let Action::Free(slot) = step.action
                 && self.arenas.sizes.contains_key(&slot)
-                && !freed.insert(slot)
             {
-                return Err("an arena that ends twice".to_owned());
+                freed.insert(slot);
             }
         }
         let End::Yield { values, .. } = &block.end else { return Err("arenas beside branches".to_owned()) };

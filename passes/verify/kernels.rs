@@ -263,6 +263,9 @@ struct Comparison<'s, 'f> {
 
 impl<'s, 'f> Comparison<'s, 'f> {
     fn new(before: &'s Side<'f>, after: &'s Side<'f>, segments: &'s [Segment]) -> Found<Comparison<'s, 'f>> {
+        if before.block.arguments.len() != after.block.arguments.len() {
+            return open("arguments of another number");
+        }
         let arguments = before.block.arguments.iter().copied().zip(after.block.arguments.iter().copied());
         let mut comparison = Comparison {
             sides: [before, after],

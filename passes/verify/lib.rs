@@ -29,6 +29,7 @@ use proof::formula::Obligations;
 use proof::smt;
 use reader::flags::{AFN, CONTRACT, REASSOC};
 use reader::model::{Function, Kind, Program, Type};
+use reader::uses::within;
 use reader::{mlir, operations};
 use run::arith::CHOICES;
 use run::compare::{self, Outcome, Verdict};
@@ -59,8 +60,8 @@ pub struct Limits {
     pub spaces: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
-    /// Whether the origins are to be right: a kernel that is not what they say is an error, and no function with one that is
-    /// not shown is proved as a whole.
+    /// Whether the origins are to be right: a kernel that is not what they say is an error, and a function with origins is
+    /// proved kernel by kernel or not at all.
     pub exact_origins: bool,
 }
 
@@ -145,6 +146,12 @@ pub struct Source<'c> {
     shown: BTreeMap<String, Evidence>,
     /// Functions whose last form is not shown to be the same.
     open: BTreeMap<String, Finding>,
+}
+
+/// Whether operations of a function have numbers.
+fn has_origins(function: &Function) -> bool {
+    let steps = function.body.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.steps);
+    steps.flat_map(within).any(|step| !step.origins.is_empty())
 }
 
 /// The locations of a module's functions and other symbols.
@@ -321,8 +328,12 @@ impl<'c> Source<'c> {
 
     /// A proof that the last form of a function is the same, whose arenas are separate buffers for it.
     fn prove_form(&mut self, name: &str, forms: &LaterForms, form: Form) -> Result<Obligations, Unproved> {
-        let arenas = interface::arenas(&self.program.functions[name], &form).unwrap_or(0);
-        let separated = arenas::separated(form.function, arenas).map_err(|why| Unproved::from(Why::Open(why)))?;
+        let arenas = interface::arenas(&self.program.functions[name], &form);
+        let arenas = arenas.map_err(|stop| match stop {
+            Stop::Fault(what, _) => Why::Wrong(what),
+            stop => Why::Open(reason(&stop)),
+        })?;
+        let separated = arenas::separated((form.program, form.function), arenas).map_err(Why::Open)?;
         self.prove(name, forms, separated.as_ref().unwrap_or(form.function))
     }
 
@@ -339,6 +350,7 @@ impl<'c> Source<'c> {
         let mut looks = usize::try_from(allowed_looks).unwrap_or(usize::MAX);
         let (source, last) = ((&self.program, &self.program.functions[name]), (&forms.last, function));
         let numbered = forms.numbered.as_ref().and_then(|form| Some((form, form.functions.get(name)?)));
+        let numbered = numbered.filter(|(_, before)| has_origins(before) || has_origins(function));
         let by_kernels = numbered.map(|numbered| {
             let mut shown = proof::same(source, numbered, (allowed, &mut looks), noted)?;
             shown.extend(kernels::same(numbered, last, (allowed, &mut looks, self.limits.exact_origins), noted)?);
@@ -346,7 +358,7 @@ impl<'c> Source<'c> {
         });
         let shown = match by_kernels {
             Some(Ok(shown)) => Ok(shown),
-            Some(Err(unproved @ Unproved { kernel: Some(_), .. })) if self.limits.exact_origins => Err(unproved),
+            Some(Err(unproved)) if self.limits.exact_origins => Err(unproved),
             // What one kernel lacks says more than what the whole function does. What differs for some contents of buffers
             // may be the same for those that they have.
             Some(Err(Unproved { why: Why::Open(why) | Why::Wrong(why), kernel })) => {

@@ -51,7 +51,13 @@ pub fn compared<'p>(before: &'p Program, last: &'p Program) -> Vec<Difference<'p
 /// Whether a function is seen by nobody but functions that are shown to be the same: it is private, public functions call it, all
 /// of these are shown, and nothing else in the module names it.
 pub fn is_unseen((before, last): (&Program, &Program), name: &str, is_shown: impl Fn(&str) -> bool) -> bool {
-    if before.functions.get(name).is_none_or(|function| function.public) {
+    // Other names are written with escapes where something names them.
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_.$-".contains(c));
+    let may_be_linked = |program: &Program| {
+        let function = program.functions.get(name);
+        function.is_some_and(|function| function.public || function.attributes[2].iter().any(|own| !own.is_empty()))
+    };
+    if !is_plain || !before.functions.contains_key(name) || [before, last].into_iter().any(may_be_linked) {
         return false;
     }
     let is_named = |other: &Other| mlir::symbols(&other.text).any(|symbol| symbol == name);

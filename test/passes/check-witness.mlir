@@ -3,7 +3,8 @@
 // RUN: layout-opt %S/verify-copies.mlir --layout-verify="passes={layout-to-memref} remarks=false witness=%t" -o /dev/null
 // RUN: layout-opt %t --layout-check-witness -o /dev/null 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: head -n 8 %t > %t.cut && not layout-opt %t.cut --layout-check-witness -o /dev/null 2>&1 | FileCheck %s --check-prefix=CUT
-
+// RUN: not layout-opt %S/verify-copies.mlir --layout-verify="passes={layout-to-memref} kernels=sccp" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: kernels names `sccp`, which is not one of the passes
 // AGAIN: remark: @waited: executed
 // CUT: error:
 
@@ -104,6 +105,25 @@ module {
         %a = affine.load %x[%i] : memref<8xf32>
         affine.store %a, %z[%i] : memref<8xf32>
       } {layout.origins = array<i64: 0>}
+      return
+    }
+  }
+}
+
+// -----
+
+// A function with another argument.
+module {
+  module @before {
+    // expected-error @below {{@another_argument: 3 arguments and 0 results, and 2 and 0 before}}
+    func.func @another_argument(%x: f32, %y: memref<8xf32>) {
+      linalg.fill {layout.origins = array<i64: 0>} ins(%x : f32) outs(%y : memref<8xf32>)
+      return
+    }
+  }
+  module @after {
+    func.func @another_argument(%x: f32, %y: memref<8xf32>, %z: i32) {
+      linalg.fill {layout.origins = array<i64: 0>} ins(%x : f32) outs(%y : memref<8xf32>)
       return
     }
   }

@@ -41,6 +41,7 @@ fn function(argument: &str, body: &str) -> String {
            %c0 = arith.constant 0 : index
            %c1 = arith.constant 1 : index
            %c2 = arith.constant 2 : index
+           %c4 = arith.constant 4 : index
            %below = arith.constant -4 : index
            %early = arith.constant {} : index
            %first = arith.constant {} : index
@@ -80,7 +81,9 @@ fn buffers_that_share_bytes_at_once_are_not() {
         ("%a = memref.view %arena[%c0]", "%a = memref.view %arena[%below]"),
         // The third one is where the second one still is.
         ("%c = memref.view %arena[%c0]", "%c = memref.view %arena[%first]"),
-        ("%c = memref.view %arena[%c0]", "%c = memref.view %arena[%c2]"),
+        ("%c = memref.view %arena[%c0]", "%c = memref.view %arena[%c4]"),
+        // No element of its type begins there.
+        ("%a = memref.view %arena[%c0]", "%a = memref.view %arena[%c2]"),
         // The first one is read again after the third one is made.
         ("linalg.add ins(%b, %c :", "linalg.add ins(%a, %c :"),
         ("linalg.add ins(%b, %c : MEM, MEM)", "linalg.exp ins(%a : MEM)"),
@@ -97,10 +100,39 @@ fn buffers_that_share_bytes_at_once_are_not() {
         ("linalg.exp ins(%b", "memref.dealloc %arena : BYTES\nlinalg.exp ins(%b"),
         ("// end", "memref.dealloc %arena : BYTES\nmemref.dealloc %arena : BYTES"),
         ("// end", "memref.dealloc %b : MEM"),
+        // A view of the arena behind its end, and one inside of a region.
+        ("%c = memref.view", "memref.dealloc %arena : BYTES\n%c = memref.view"),
+        (
+            "// end",
+            "memref.dealloc %arena : BYTES
+             scf.execute_region {
+               %d = memref.view %arena[%c0][] : BYTES to MEM
+               linalg.exp ins(%x : MEM) outs(%d : MEM)
+               linalg.add ins(%b, %d : MEM, MEM) outs(%y : MEM)
+               scf.yield
+             }",
+        ),
         ("// end", "scf.for %i = %c0 to %c2 step %c1 {\nmemref.dealloc %arena : BYTES\n}"),
     ] {
         assert!(!found(ALLOCATED, end).is_empty(), "shown: {}", after(ALLOCATED, end));
     }
+}
+
+/// A function that is called may not free a part of an arena.
+#[test]
+fn parts_of_an_arena_are_not_freed_by_calls() {
+    let text = |callee: &str, buffer: &str| {
+        let body =
+            format!("{buffer}\nlinalg.exp ins(%x : MEM) outs(%a : MEM)\nfunc.call @g(%a, %y) : (MEM, MEM) -> ()");
+        let callee = format!("func.func private @g(%m: MEM, %y: MEM) {{ {callee}\nreturn }}\n");
+        callee.replace("MEM", &format!("memref<{COUNT}xf32>")) + &function("", &body)
+    };
+    let (allocation, exp) = ("%a = memref.alloc() : MEM", "linalg.exp ins(%m : MEM) outs(%y : MEM)");
+    let part = format!("{ALLOCATED}\n%a = memref.view %arena[%c0][] : BYTES to MEM");
+    assert_eq!(compared(&text(exp, allocation), &text(exp, &part), NONE), [""; 0]);
+    let frees = format!("{exp}\nmemref.dealloc %m : MEM");
+    let found = compared(&text(&frees, allocation), &text(&frees, &part), NONE);
+    assert!(found.iter().any(|message| message.contains("a part of an arena that a function may free")), "{found:?}");
 }
 
 /// Parts of an arena in a loop: two of an iteration, and one that lives through all of them.

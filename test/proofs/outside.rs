@@ -103,6 +103,14 @@ fn private_functions_are_seen_by_their_callers() {
     );
     is_shown(&module(double, call), &module(six, call));
     is_error(&module(double, call), &module(seven, call), "element 0 of result 0 is 0x7, and was 0x6");
+    // Another name, and a function that others may link to.
+    let named = |inner: &str| module(inner, call).replace("@inner", "@\"a@b\"");
+    is_error(&named(double), &named(six), "element 0 of result 0");
+    let linked = |inner: &str| {
+        let attributes = "(%n: i32) -> i32 attributes {llvm.emit_c_interface} {";
+        module(inner, call).replacen("(%n: i32) -> i32 {", attributes, 1)
+    };
+    is_error(&linked(double), &linked(six), "element 0 of result 0");
     // No known caller, and a possible unknown one.
     is_error(&module(double, "return %three : i32"), &module(six, "return %three : i32"), "element 0 of result 0");
     let also = "\nmodule { llvm.func @inner() }\nfunc.func @more() { %f = func.constant @inner : (i32) -> i32 return }";

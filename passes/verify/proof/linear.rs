@@ -439,12 +439,16 @@ impl Space {
         }
     }
 
-    /// Whether an expression is another number than 0 for some values of the variables: it is one of digits, and these have no
-    /// values that their variables do not have.
+    /// Whether the program has all values of the variables: neither facts nor data exclude some.
+    pub fn is_reached(&self) -> bool {
+        self.facts.is_empty() && !(0..self.vars.len() as Var).any(|var| self.is_data(var))
+    }
+
+    /// Whether an expression is another number than 0 for some values of the variables, all of which are reached: it is one of
+    /// digits, and these have no values that their variables do not have.
     pub fn has_other(&self, e: &Linear) -> Shown<bool> {
         let e = self.normal(e)?;
-        let is_open = |var: Var| !self.is_data(self.root_of(var)) && self.is_exact(self.root_of(var));
-        Ok(!self.is_zero(&e)? && self.facts.is_empty() && e.terms.vars().all(is_open))
+        Ok(!self.is_zero(&e)? && e.terms.vars().all(|var| self.is_exact(self.root_of(var))))
     }
 
     /// Whether a variable has the value of all digits that it is cut into.

@@ -100,6 +100,7 @@ impl Proof<'_> {
     /// [`Undecided::Wrong`] where they are elements of arguments that differ for some value.
     fn shown(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
         self.cases(&mut |proof| match proof.equal_here(a, b) {
+            Err(Undecided::Unproved(why)) if !proof.space.is_reached() => unproved(why),
             Err(Undecided::Unproved(why)) => match [proof.head(a.clone())?, proof.head(b.clone())?] {
                 [Head::Input(m, x), Head::Input(n, y)]
                     if [&m, &n].iter().all(|name| name.starts_with("argument"))
