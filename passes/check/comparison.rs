@@ -45,34 +45,12 @@ pub(crate) fn run<'c>(
     number: usize,
     state: &mut State<'c>,
 ) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
-    let allows = |option: &str| {
-        passes.iter().any(|pass| {
-            let mut values = pass.split([' ', '{', '}']).filter_map(|word| word.strip_prefix(option));
-            values.any(|value| !matches!(value, "=0" | "=false"))
-        })
-    };
-    let limits = || -> Result<Limits, Vec<Diagnostic<'c>>> {
-        let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
-        Ok(Limits {
-            steps: steps(options).map_err(wrong)?,
-            reassociate: allows("reassociate"),
-            contract: allows("contract"),
-            approximate: allows("approximate"),
-            interfaces: passes.iter().any(|pass| pass.contains("entry=default") || pass.contains("entry=free")),
-            arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
-            spaces: passes.iter().any(|pass| pass.starts_with("layout-strip-memory-spaces")),
-            obligations: option(options, "smt").is_some(),
-            exact_origins: false,
-        })
-    };
+    let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
+    let limits = limits(passes, options).map_err(wrong)?;
     let remarks = flag(options, "remarks", true);
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
     let next = passes.get(number).cloned();
-    let makes_kernels = option(options, "kernels").unwrap_or(MAKES_KERNELS);
-    if option(options, "kernels").is_some() && !passes.iter().any(|pass| name_of(pass) == makes_kernels) {
-        let message = format!("kernels names `{makes_kernels}`, which is not one of the passes");
-        return Err(vec![Diagnostic::error(ir::location(module), message)]);
-    }
+    let makes_kernels = makes_kernels(passes, options).map_err(wrong)?;
     let hands_on = next.as_ref().is_some_and(|pass| name_of(pass) == makes_kernels);
     if hands_on {
         origins::number(module);
@@ -81,10 +59,10 @@ pub(crate) fn run<'c>(
         // The program of one process computes a part of the former program: another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
             state.report += &told(source, module, passes, remarks)?;
-            state.source = Some(Source::new(module, limits()?));
+            state.source = Some(Source::new(module, limits));
         }
         Some(source) if number > 0 => source.note(module, number),
-        _ => *state = State { source: Some(Source::new(module, limits()?)), ..State::default() },
+        _ => *state = State { source: Some(Source::new(module, limits)), ..State::default() },
     }
     if let (Some(source), true) = (&mut state.source, hands_on) {
         source.note_numbered(module);
@@ -105,6 +83,36 @@ pub(crate) fn run<'c>(
     write("smt", &|| source.obligations())?;
     write(REPORT, &|| state.report.clone())?;
     Ok(None)
+}
+
+/// What the passes may change, by their options.
+fn limits(passes: &[String], options: &str) -> Result<Limits, String> {
+    let allows = |option: &str| {
+        passes.iter().any(|pass| {
+            let mut values = pass.split([' ', '{', '}']).filter_map(|word| word.strip_prefix(option));
+            values.any(|value| !matches!(value, "=0" | "=false"))
+        })
+    };
+    Ok(Limits {
+        steps: steps(options)?,
+        reassociate: allows("reassociate"),
+        contract: allows("contract"),
+        approximate: allows("approximate"),
+        interfaces: passes.iter().any(|pass| pass.contains("entry=default") || pass.contains("entry=free")),
+        arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
+        spaces: passes.iter().any(|pass| pass.starts_with("layout-strip-memory-spaces")),
+        obligations: option(options, "smt").is_some(),
+        exact_origins: false,
+    })
+}
+
+/// The pass before which operations get numbers.
+fn makes_kernels<'o>(passes: &[String], options: &'o str) -> Result<&'o str, String> {
+    match option(options, "kernels") {
+        None => Ok(MAKES_KERNELS),
+        Some(name) if passes.iter().any(|pass| name_of(pass) == name) => Ok(name),
+        Some(name) => Err(format!("kernels names `{name}`, which is not one of the passes")),
+    }
 }
 
 /// The name of a pass in the text of a pipeline.

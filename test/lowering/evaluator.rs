@@ -198,14 +198,10 @@ impl<'m> Processes<'m> {
             };
             match ir::name(op) {
                 "shard.all_gather" => joined(&tensors(), dim("gather_axis")),
-                "shard.shift" => {
-                    let offset = ir::attribute(op, "offset").and_then(ir::integer).expect("an offset");
-                    let (from, count) = (place as i64 - offset, all.len() as i64);
-                    match ir::attribute(op, "rotate").is_some() || (0..count).contains(&from) {
-                        true => input(all[from.rem_euclid(count) as usize]),
-                        false => Tensor::build(&input(process).sizes, |_| f64::NAN),
-                    }
-                }
+                "shard.shift" => match shifted(op, place, all.len()) {
+                    Some(from) => input(all[from]),
+                    None => Tensor::build(&input(process).sizes, |_| f64::NAN),
+                },
                 "shard.all_slice" => input(process).part(dim("slice_axis"), place, all.len()),
                 "shard.all_reduce" => combined(&tensors(), &kind()),
                 "shard.reduce_scatter" => combined(&tensors(), &kind()).part(dim("scatter_axis"), place, all.len()),
@@ -419,4 +415,12 @@ fn numbers(op: Op, name: &str) -> Vec<usize> {
 
 fn text(op: Op, name: &str) -> String {
     ir::attribute(op, name).and_then(ir::text).expect("a text").to_string()
+}
+
+/// The place in a group of `count` processes that shifts its tensor to `place`, if there is one.
+fn shifted(op: Op, place: usize, count: usize) -> Option<usize> {
+    let offset = ir::attribute(op, "offset").and_then(ir::integer).expect("an offset");
+    let (from, count) = (place as i64 - offset, count as i64);
+    let is_sent = ir::attribute(op, "rotate").is_some() || (0..count).contains(&from);
+    is_sent.then_some(from.rem_euclid(count) as usize)
 }
