@@ -717,7 +717,9 @@ def LayoutCheckWitness
     Option<"contract", "contract", "bool", "false",
            "Whether a product and a sum may be rounded once">,
     Option<"approximate", "approximate", "bool", "false",
-           "Whether functions of math may be approximated">
+           "Whether functions of math may be approximated">,
+    Option<"arenas", "arenas", "bool", "false",
+           "Whether public functions may take arenas behind their arguments">
   ];
 }
 

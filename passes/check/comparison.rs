@@ -85,7 +85,7 @@ pub(crate) fn run<'c>(
     Ok(None)
 }
 
-/// What the passes may change, by their options.
+/// The changes that the passes may make, by their options.
 fn limits(passes: &[String], options: &str) -> Result<Limits, String> {
     let allows = |option: &str| {
         passes.iter().any(|pass| {
@@ -127,7 +127,7 @@ fn add_program(witness: &Module, name: &str, program: Op) {
     witness.body().append_operation(copy);
 }
 
-/// The text of a witness. What MLIR prints of transfers with attributes it does not read, but for the generic form.
+/// The text of a witness: in the generic form if it has transfers, as MLIR reads their attributes in no other.
 fn witness_text(witness: &Module) -> String {
     let root = witness.as_operation();
     let has_transfers = ir::all_operations(root).into_iter().any(|op| ir::name(op).starts_with("memref.dma_"));
@@ -154,7 +154,7 @@ pub(crate) fn check_witness<'c>(module: Op<'c>, options: CheckWitnessOptions) ->
         contract: options.contract,
         approximate: options.approximate,
         interfaces: false,
-        arenas: false,
+        arenas: options.arenas,
         spaces: false,
         obligations: false,
         exact_origins: true,

@@ -27,7 +27,7 @@ use std::ops::Range;
 pub fn separated((program, function): (&Program, &Function), count: usize) -> Result<Option<Function>, String> {
     let Some(Region { blocks }) = &function.body else { return Ok(None) };
     let [block] = &blocks[..] else { return Ok(None) };
-    let arenas = Arenas::new(function, block, count);
+    let arenas = Arenas::new(function, block, count)?;
     if arenas.sizes.is_empty() {
         return Ok(None);
     }
@@ -62,15 +62,15 @@ fn is_aligned(start: i64, r#type: &Type) -> bool {
 struct Arenas {
     /// The bytes of each.
     sizes: FxHashMap<Slot, i64>,
-    /// Those that callers give.
+    /// The arenas that callers give.
     given: Vec<Slot>,
 }
 
 impl Arenas {
-    fn new(function: &Function, block: &Block, count: usize) -> Arenas {
+    fn new(function: &Function, block: &Block, count: usize) -> Result<Arenas, String> {
         let given: Vec<Slot> = block.arguments.iter().rev().take(count).copied().collect();
         let allocated = block.steps.iter().filter(|step| is_allocation(step)).flat_map(|step| step.results.clone());
-        let mut arenas: FxHashSet<Slot> = allocated.filter(|slot| is_bytes(&function.slots[*slot as usize])).collect();
+        let mut arenas: FxHashSet<Slot> = allocated.filter(|slot| function.slots[*slot as usize].is_bytes()).collect();
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
         for (outer, step) in
             block.steps.iter().flat_map(|outer| within(outer).into_iter().map(move |step| (outer, step)))
@@ -86,18 +86,17 @@ impl Arenas {
         }
         arenas.retain(|slot| seen.contains(slot));
         let all = arenas.into_iter().chain(given.iter().copied());
-        let sizes = all.filter_map(|slot| Some((slot, bytes(&function.slots[slot as usize])?))).collect();
-        Arenas { sizes, given }
+        let sizes: FxHashMap<Slot, i64> =
+            all.filter_map(|slot| Some((slot, bytes(&function.slots[slot as usize])?))).collect();
+        match given.iter().all(|slot| sizes.contains_key(slot)) {
+            true => Ok(Arenas { sizes, given }),
+            false => Err("an arena whose bytes are not one after the other".to_owned()),
+        }
     }
 }
 
 fn is_allocation(step: &Step) -> bool {
     step.name == "memref.alloc" && matches!(step.action, Action::Empty(_))
-}
-
-fn is_bytes(r#type: &Type) -> bool {
-    let Type::Shaped { kind: Kind::MemRef, element, sizes, .. } = r#type else { return false };
-    element.integer && element.bits == 8 && sizes.len() == 1
 }
 
 /// The views of a function's arenas.

@@ -4,6 +4,11 @@
 // RUN: layout-opt %t --layout-check-witness -o /dev/null 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: head -n 8 %t > %t.cut && not layout-opt %t.cut --layout-check-witness -o /dev/null 2>&1 | FileCheck %s --check-prefix=CUT
 // RUN: not layout-opt %S/verify-copies.mlir --layout-verify="passes={layout-to-memref} kernels=sccp" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: layout-opt %S/../docs/Inputs/layout-plan-memory.mlir --layout-verify="passes={layout-to-memref,layout-plan-memory{arena=argument}} witness=%t.arena" -o /dev/null
+// RUN: layout-opt %t.arena --layout-check-witness=arenas -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARENA
+// RUN: not layout-opt %t.arena --layout-check-witness -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-ARENA
+// ARENA: remark: @two: proved
+// NO-ARENA: error: @two: 3 arguments and 0 results, and 2 and 0 before
 // NONE: error: kernels names `sccp`, which is not one of the passes
 // AGAIN: remark: @waited: executed
 // CUT: error:

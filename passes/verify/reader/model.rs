@@ -524,6 +524,14 @@ pub enum Type {
     Other(String),
 }
 
+impl Type {
+    /// Whether it is memory of bytes in one dimension of known size, as an arena is.
+    pub fn is_bytes(&self) -> bool {
+        let Type::Shaped { kind: Kind::MemRef, element, sizes, .. } = self else { return false };
+        element.integer && element.bits == 8 && matches!(sizes[..], [Some(_)])
+    }
+}
+
 /// What has a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

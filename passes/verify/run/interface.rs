@@ -25,14 +25,8 @@ pub fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
     let count = |function: &Function| (function.arguments.len(), function.results.len());
     let (had, has) = (count(before), count(form.function));
     let new = form.function.arguments.get(had.0..).unwrap_or_default();
-    let is_arena = |r#type: &Type| match r#type {
-        Type::Shaped { kind: Kind::MemRef, element, sizes, .. } => {
-            element.integer && element.bits == 8 && matches!(sizes[..], [Some(_)])
-        }
-        _ => false,
-    };
     let takes_arenas = form.takes_arenas || !before.public;
-    if had.1 == has.1 && (had.0 == has.0 || takes_arenas && had.0 < has.0 && new.iter().all(is_arena)) {
+    if had.1 == has.1 && (had.0 == has.0 || takes_arenas && had.0 < has.0 && new.iter().all(Type::is_bytes)) {
         return Ok(new.len());
     }
     let what = format!("{} arguments and {} results, and {} and {} before", has.0, has.1, had.0, had.1);
