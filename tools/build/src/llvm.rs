@@ -35,10 +35,12 @@ impl Llvm {
     /// There is none, or one of another version, or one without MLIR, or the variables contradict each other.
     pub fn find() -> Result<Llvm, String> {
         let variables = [format!("MLIR_SYS_{VERSION}0_PREFIX"), format!("TABLEGEN_{VERSION}0_PREFIX")];
-        for name in variables.iter().map(String::as_str).chain([SHARED, "PATH"]) {
+        let [prefix, tablegen] = variables.each_ref().map(|name| env::var_os(name).map(PathBuf::from));
+        // With a prefix the PATH names nothing, and differs between calls of Cargo: rustup, pages and Python extend it.
+        let path = prefix.is_none().then_some("PATH");
+        for name in variables.iter().map(String::as_str).chain([SHARED]).chain(path) {
             println!("cargo:rerun-if-env-changed={name}");
         }
-        let [prefix, tablegen] = variables.each_ref().map(|name| env::var_os(name).map(PathBuf::from));
         Llvm::at(prefix.as_deref(), tablegen.as_deref(), env::var(SHARED).ok().as_deref())
     }
 
