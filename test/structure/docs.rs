@@ -90,6 +90,7 @@ fn passes_are_current() {
         "# Passes and pipelines\n\nAll are flags of `layout-opt` and names in `--pass-pipeline`; in Rust they are \
          `layout_passes::Pass` and the constants\nof `layout_passes::pipelines`.\n\n## Passes\n",
     );
+    let options = OptionTables::new(&place);
     let text = place.tblgen(&["-gen-pass-doc"], "passes/Passes.td");
     let mut sections = text.split("\n### `-");
     sections.next();
@@ -98,14 +99,14 @@ fn passes_are_current() {
         // `--help` has the options with their values.
         let description = rest.split("\n#### Options").next().expect("split gives one piece");
         page += &format!("\n### `{name}`\n\n{}\n", description.trim());
-        page += &place.options(name);
+        page += &options.table(name);
         page += &place.example(name);
     }
 
     page += "\n## Pipelines\n";
     for pipeline in PIPELINES {
         page += &format!("\n### `{}`\n\n{}.\n", pipeline.name, pipeline.summary);
-        page += &place.options(pipeline.name);
+        page += &options.table(pipeline.name);
         let passes = pipeline.text(LowerMemrefsOptions::default());
         page += &format!("\nWith the default it is\n\n```text\n{}\n```\n", one_a_line(&passes));
         page += &place.example(pipeline.name);
@@ -154,49 +155,6 @@ impl Place {
         let text = String::from_utf8(output.stdout).expect("documentation is UTF-8");
         let text = text.lines().filter(|line| !line.starts_with("<!--"));
         text.fold(String::new(), |all, line| all + line + "\n")
-    }
-
-    /// The options of a pass or pipeline from `--help`; empty if it has none.
-    fn options(&self, name: &str) -> String {
-        let help =
-            Command::new(self.0.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs").stdout;
-        let help = String::from_utf8(help).expect("help is UTF-8");
-        let flag = format!("--{name}");
-        // The last mention precedes the options; others may be in a summary.
-        let all: Vec<&str> = help.lines().collect();
-        let at = all.iter().rposition(|line| line.split_whitespace().next() == Some(&flag));
-        let at = at.unwrap_or_else(|| panic!("layout-opt --help does not list {flag}"));
-        let indent = |line: &str| line.len() - line.trim_start().len();
-        let own = indent(all[at]);
-        let mut defaults = self.defaults(name);
-        // The pass of `plan` is in a pipeline only if `plan` is set, and few pipelines forward `arena`.
-        defaults.extend(
-            [("arena", "call"), ("plan", "false"), ("verify", "false")]
-                .map(|(name, value)| (name.into(), value.into()))
-                .into_iter()
-                .chain(self.defaults("layout-plan")),
-        );
-        defaults.extend(self.defaults(name));
-        let lines = all[at + 1..].iter();
-        let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));
-        let mut rows = String::new();
-        for line in lines {
-            let (option, meaning) = line.split_once(" - ").expect("an option has a description");
-            let (option, meaning) = (option.trim(), meaning.trim());
-            rows += &match option.strip_prefix('=') {
-                Some(value) => format!("| `{value}` | {meaning} |\n"),
-                None => {
-                    let option = option.trim_start_matches("--");
-                    let default = &defaults[option.split('=').next().unwrap_or_default()];
-                    let default = if default.is_empty() { "none".into() } else { format!("`{default}`") };
-                    format!("| **`{option}`** | {meaning}; {default} if not given |\n")
-                }
-            };
-        }
-        match rows.is_empty() {
-            true => rows,
-            false => format!("\n| option | |\n|---|---|\n{rows}"),
-        }
     }
 
     /// The default values of a pass's or pipeline's options, as MLIR prints them.
@@ -251,6 +209,60 @@ impl Place {
             fs::write(&own, text).expect("the page is written");
             let difference = Command::new("diff").arg("-u").args([&page, &own]).output().expect("diff runs").stdout;
             panic!("docs/{name} is not current:\n{}", String::from_utf8_lossy(&difference));
+        }
+    }
+}
+
+/// The options of passes and pipelines, from one run of `layout-opt --help`.
+struct OptionTables<'a> {
+    place: &'a Place,
+    /// The text of `--help`.
+    help: String,
+    /// The defaults of `layout-plan`, which other passes forward.
+    plan: HashMap<String, String>,
+}
+
+impl OptionTables<'_> {
+    fn new(place: &Place) -> OptionTables<'_> {
+        let output = Command::new(place.0.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs");
+        let help = String::from_utf8(output.stdout).expect("help is UTF-8");
+        OptionTables { place, help, plan: place.defaults("layout-plan") }
+    }
+
+    /// The options of a pass or pipeline from `--help`; empty if it has none.
+    fn table(&self, name: &str) -> String {
+        let flag = format!("--{name}");
+        // The last mention precedes the options; others may be in a summary.
+        let all: Vec<&str> = self.help.lines().collect();
+        let at = all.iter().rposition(|line| line.split_whitespace().next() == Some(&flag));
+        let at = at.unwrap_or_else(|| panic!("layout-opt --help does not list {flag}"));
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let own = indent(all[at]);
+        // The pass of `plan` is in a pipeline only if `plan` is set, and few pipelines forward `arena`.
+        let mut defaults = self.plan.clone();
+        for (name, value) in [("arena", "call"), ("plan", "false"), ("verify", "false")] {
+            defaults.entry(name.into()).or_insert_with(|| value.into());
+        }
+        defaults.extend(self.place.defaults(name));
+        let lines = all[at + 1..].iter();
+        let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));
+        let mut rows = String::new();
+        for line in lines {
+            let (option, meaning) = line.split_once(" - ").expect("an option has a description");
+            let (option, meaning) = (option.trim(), meaning.trim());
+            rows += &match option.strip_prefix('=') {
+                Some(value) => format!("| `{value}` | {meaning} |\n"),
+                None => {
+                    let option = option.trim_start_matches("--");
+                    let default = &defaults[option.split('=').next().unwrap_or_default()];
+                    let default = if default.is_empty() { "none".into() } else { format!("`{default}`") };
+                    format!("| **`{option}`** | {meaning}; {default} if not given |\n")
+                }
+            };
+        }
+        match rows.is_empty() {
+            true => rows,
+            false => format!("\n| option | |\n|---|---|\n{rows}"),
         }
     }
 }
