@@ -21,12 +21,15 @@ if(NOT LAYOUT_CARGO)
 endif()
 
 string(REGEX REPLACE "^dev$" "debug" layout_profile_folder ${LAYOUT_CARGO_PROFILE})
-set(layout_rust ${LAYOUT_CARGO_TARGET_DIR}/${layout_profile_folder}/liblayout_embed.a)
-# Cargo knows better than CMake what is out of date, so it always runs.
+set(layout_rust ${PROJECT_BINARY_DIR}/liblayout_embed.a)
+# Cargo knows better than CMake what is out of date, so it always runs. Builds of the workspace put an archive of other
+# features in the same place, so the library is linked from a copy, which only changes with its content.
 add_custom_target(layout_rust
   COMMAND ${LAYOUT_CARGO} build --quiet --package layout-embed --lib
           --no-default-features --features "${layout_features}"
           --profile ${LAYOUT_CARGO_PROFILE} --target-dir ${LAYOUT_CARGO_TARGET_DIR}
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different
+          ${LAYOUT_CARGO_TARGET_DIR}/${layout_profile_folder}/liblayout_embed.a ${layout_rust}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   BYPRODUCTS ${layout_rust}
   COMMENT "Building layout-embed with Cargo"
