@@ -32,6 +32,8 @@ mod steps;
 mod undefined;
 #[path = "proofs/unusual.rs"]
 mod unusual;
+#[path = "proofs/whiles.rs"]
+mod whiles;
 #[path = "proofs/whole.rs"]
 mod whole;
 

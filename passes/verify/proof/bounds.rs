@@ -1,8 +1,8 @@
-//! That accesses are inside of their buffers, that freed buffers are not used, and that parallel iterations are apart.
+//! That accesses are inside of their buffers, and that parallel iterations are apart.
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
-use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statement};
+use crate::proof::statements::{BlockId, FunctionResult, Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{LoopPosition, Thunk};
 
@@ -29,7 +29,7 @@ impl Proof<'_> {
                                 read.push(*buffer);
                             }
                         }
-                        Statement::Loop(_) | Statement::Free(_) => {}
+                        Statement::Loop(_) => {}
                     }
                 }
             }
@@ -63,7 +63,7 @@ impl Proof<'_> {
             let mut chain = Vec::new();
             let mut at = block;
             while let Some((parent, _)) = program.blocks[at].parent {
-                chain.push(at);
+                chain.extend(program.blocks[at].exit.is_none().then_some(at));
                 at = parent;
             }
             chain.reverse();
@@ -79,10 +79,6 @@ impl Proof<'_> {
                         _ => continue,
                     },
                     Statement::Loop(_) | Statement::Allocate(_) => continue,
-                    Statement::Free(buffer) => {
-                        self.freed(side, *buffer, (block, number))?;
-                        continue;
-                    }
                 };
                 self.note_bounds(side, (block, number), &chain, program.buffers[buffer].0);
                 self.memo.forget(0);
@@ -146,38 +142,6 @@ impl Proof<'_> {
             Maker::Subscript(Subscript::Constant(n)) => good(*n as u64),
             Maker::Lanes(sources) => sources.iter().all(|(source, _)| self.is_divisor(*source, ones)),
             _ => false,
-        }
-    }
-
-    /// That a buffer is made in the block that frees it, and used before that alone.
-    fn freed(&mut self, side: usize, buffer: BufferId, at: (BlockId, usize)) -> Shown<()> {
-        let program = self.programs[side];
-        let end = self.path(side, at);
-        let mut made_here = false;
-        for (block, body) in program.blocks.iter().enumerate() {
-            for (number, statement) in body.statements.iter().enumerate() {
-                let used = match statement {
-                    Statement::Store { buffer, .. } | Statement::Free(buffer) => *buffer,
-                    Statement::Value(value) => match &program.values[*value].0 {
-                        Maker::Load { buffer, .. } => *buffer,
-                        _ => continue,
-                    },
-                    Statement::Allocate(new) => {
-                        made_here |= *new == buffer && block == at.0 && number < at.1;
-                        continue;
-                    }
-                    Statement::Loop(_) => continue,
-                };
-                if used == buffer && (block, number) != at && self.path(side, (block, number)) > end {
-                    return unproved("a buffer that is used after it is freed");
-                }
-            }
-        }
-        let returned =
-            |result: &FunctionResult| matches!(result, FunctionResult::Elements(last) if last.buffer == buffer);
-        match made_here && !program.results.iter().any(returned) {
-            true => Ok(()),
-            false => unproved("a buffer that is freed where it is not made, or that is returned"),
         }
     }
 }

@@ -52,7 +52,12 @@ impl Flatten<'_> {
         if self.overwriting.contains(&result) {
             return Ok(source.clone());
         }
-        let to = self.fresh(result, None, false)?;
+        self.copied(result, source)
+    }
+
+    /// A new buffer of a value's type, with the elements of another one.
+    pub(super) fn copied(&mut self, slot: Slot, source: &MemoryView) -> Flat<MemoryView> {
+        let to = self.fresh(slot, None, false)?;
         self.copy(source, &to, &|index| index.to_vec())?;
         Ok(to)
     }
@@ -88,13 +93,7 @@ impl Flatten<'_> {
                 continue;
             }
             let is_written = buffers.iter().any(|other| other.buffer == from.buffer);
-            let from = if is_written {
-                let copied = self.fresh(*slot, None, false)?;
-                self.copy(from, &copied, &|index| index.to_vec())?;
-                copied
-            } else {
-                from.clone()
-            };
+            let from = if is_written { self.copied(*slot, from)? } else { from.clone() };
             left.push((from, to));
         }
         left.into_iter().try_for_each(|(from, to)| self.copy(&from, to, &|index| index.to_vec()))

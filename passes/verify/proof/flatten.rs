@@ -35,6 +35,8 @@ pub fn program(module: &model::Program, function: &Function, (allowed, most): (u
         on_stack: vec![],
         constants: vec![],
         heap: vec![],
+        homes: vec![],
+        ended: BTreeSet::new(),
         writes_constant: false,
         allowed,
         calls: 0,
@@ -108,6 +110,10 @@ pub struct Flatten<'f> {
     pub(super) on_stack: Vec<BufferId>,
     pub(super) constants: Vec<BufferId>,
     pub(super) heap: Vec<BufferId>,
+    /// The block that each buffer is of.
+    pub(super) homes: Vec<BlockId>,
+    /// Buffers that are freed.
+    pub(super) ended: BTreeSet<BufferId>,
     pub(super) writes_constant: bool,
     /// Flags of fast math that hold for all operations.
     pub(super) allowed: u32,
@@ -141,6 +147,9 @@ impl Flatten<'_> {
 
     pub(super) fn view_of(&self, slot: Slot) -> Flat<MemoryView> {
         match self.known(slot)? {
+            Known::View(view) if self.ended.contains(&view.buffer) => {
+                Err("a buffer that is used after it is freed".to_owned())
+            }
             Known::View(view) => Ok(view),
             Known::Value(_) => Err("a value in the place of memory".to_owned()),
         }
@@ -184,7 +193,11 @@ impl Flatten<'_> {
     /// The layout of a type; of a buffer of this function alone, any layout will do for elements of a tiled one.
     pub(super) fn layout(&self, slot: Slot, outside: bool) -> Flat<AddressMap> {
         let sizes = self.sizes(slot)?;
-        let Type::Shaped { place, .. } = self.type_of(slot) else { return Err("no memory".to_owned()) };
+        let place = match self.type_of(slot) {
+            Type::Shaped { place, .. } => place,
+            Type::Scalar(_) => &Place::RowMajor(None),
+            Type::Other(_) => return Err("no memory".to_owned()),
+        };
         let of_layout = |text: &str| {
             if outside || self.recast.contains(&slot) {
                 self.of_layout(slot, text, &sizes).ok_or_else(|| format!("the layout {text}"))
@@ -218,12 +231,23 @@ impl Flatten<'_> {
             self.program.blocks[self.block].statements.push(Statement::Allocate(view.buffer));
         }
         self.program.buffers.push((size, contents));
+        self.homes.push(self.block);
         let is_plain = row_major(&view.sizes).as_ref() == Some(&view.layout) && !view.sizes.contains(&0);
         let text = self.type_of(slot).layout().and_then(|text| self.of_layout(slot, text, &view.sizes));
         // Where elements have several places, none of them is that of all.
         let text = text.filter(|layout| layout.copies().is_empty());
         self.program.shapes.push(is_plain.then(|| (view.sizes.clone(), text)));
         Ok(view)
+    }
+
+    /// Begins a loop. Gives the block that it is in.
+    pub(super) fn enter(&mut self, body: Body) -> BlockId {
+        let block = self.program.blocks.len();
+        let statements = &mut self.program.blocks[self.block].statements;
+        let parent = Some((self.block, statements.len()));
+        statements.push(Statement::Loop(block));
+        self.program.blocks.push(Body { parent, ..body });
+        std::mem::replace(&mut self.block, block)
     }
 
     /// Runs `body` in a new loop, and returns what it carries out.
@@ -236,12 +260,8 @@ impl Flatten<'_> {
         parallel: bool,
         body: impl FnOnce(&mut Self, ValueId, &[ValueId]) -> Flat<Vec<ValueId>>,
     ) -> Flat<Vec<ValueId>> {
-        let block = self.program.blocks.len();
-        let statements = &mut self.program.blocks[self.block].statements;
-        let parent = Some((self.block, statements.len()));
-        statements.push(Statement::Loop(block));
-        self.program.blocks.push(Body { parent, lower: Some(lower), uppers, step, parallel, ..Body::default() });
-        let outer = std::mem::replace(&mut self.block, block);
+        let outer = self.enter(Body { lower: Some(lower), uppers, step, parallel, ..Body::default() });
+        let block = self.block;
         let induction = self.make(Maker::Iteration(block));
         let carried: Vec<ValueId> = (0..first.len()).map(|k| self.make(Maker::Carried(block, k))).collect();
         let yields = body(self, induction, &carried)?;
@@ -314,10 +334,10 @@ impl Flatten<'_> {
                     return Err("a buffer that is freed under a condition".to_owned());
                 }
                 let view = self.view_of(*slot)?;
-                if !self.heap.contains(&view.buffer) {
-                    return Err("memory that is freed and was not allocated".to_owned());
+                if !self.heap.contains(&view.buffer) || self.homes[view.buffer] != self.block {
+                    return Err("memory that is freed where it was not allocated".to_owned());
                 }
-                self.program.blocks[self.block].statements.push(Statement::Free(view.buffer));
+                self.ended.insert(view.buffer);
                 Ok(vec![])
             }
             Action::Index(bound) => {
@@ -529,6 +549,7 @@ impl Flatten<'_> {
                 self.parallel(&bounds, &steps, body, &mut vec![])?;
                 Ok(vec![])
             }
+            Action::While { carried, regions } => self.repeat(carried, regions),
             Action::If { condition, regions } => self.either(condition, regions),
             Action::Run(region) => self.region(region, &[]),
             Action::Call { callee, arguments } => self.call(callee, arguments),

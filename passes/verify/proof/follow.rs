@@ -16,10 +16,10 @@ use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
 use crate::proof::memo::Memo;
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
-use crate::proof::pairs::{BufferAt, ElementAt, Lemma, Naming, Pair};
-use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
+use crate::proof::pairs::{ElementAt, Lemma, Naming, Pair};
+use crate::proof::statements::{BlockId, BufferAt, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
-use crate::proof::value::{Head, LoopPosition, Thunk};
+use crate::proof::value::{Head, LoopPosition, Origin, Thunk};
 use crate::reader::flags::REASSOC;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -68,6 +68,10 @@ pub struct Proof<'p> {
     pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
     /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
     pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    /// The blocks that what is compared stands in.
+    pub(super) home: [BlockId; 2],
+    /// Whether loops whose end data decide have the same number of iterations.
+    pub(super) in_step: FxHashMap<[BlockId; 2], bool>,
     /// Pairs of elements, and whether they are shown.
     pub(super) lemmas: FxHashMap<Lemma, bool>,
     /// Whether elements are to have names.
@@ -89,7 +93,7 @@ impl<'p> Proof<'p> {
                     let more = match statement {
                         Statement::Store { buffer, .. } => vec![*buffer],
                         Statement::Loop(inner) => stored[*inner].clone(),
-                        Statement::Value(_) | Statement::Allocate(_) | Statement::Free(_) => Vec::new(),
+                        Statement::Value(_) | Statement::Allocate(_) => Vec::new(),
                     };
                     stored[block].extend(more);
                 }
@@ -126,6 +130,8 @@ impl<'p> Proof<'p> {
             element: None,
             pairs: FxHashMap::default(),
             names: Default::default(),
+            home: [0; 2],
+            in_step: FxHashMap::default(),
             lemmas: FxHashMap::default(),
             naming: None,
             namings: [1; 2],
@@ -252,6 +258,13 @@ impl<'p> Proof<'p> {
             (Head::Elements(m, x), Head::Elements(n, y)) if n.may_stand_for(m, self.allowed) && x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(x, y)| self.equal(x, y))
             }
+            (Head::Start(0, of, x), Head::Start(1, other, y)) => {
+                let [first, second] = [(of, x), (other, y)].map(|(of, e)| ElementAt { of: *of, address: e.clone() });
+                match self.is_shown(&first, &second)? {
+                    true => Ok(()),
+                    false => unproved("what two loops begin an iteration with differs"),
+                }
+            }
             (Head::Fold(x), Head::Fold(y)) => self.equal_folds(x, y),
             (Head::Fold(x), _) => {
                 let last = self.last_iteration(x)?;
@@ -328,8 +341,9 @@ impl<'p> Proof<'p> {
                     }
                     *last = element.or(last.take());
                     match self.stored_at(side, buffer, &address, at, &place)? {
-                        Some(thunk) => thunk,
-                        None => match &self.programs[side].buffers[buffer].1 {
+                        Origin::Stored(thunk) => thunk,
+                        Origin::Start(block) => return Ok(Head::Start(side, (buffer, (block, 0)), address)),
+                        Origin::Outside => match &self.programs[side].buffers[buffer].1 {
                             Some(Contents::Named(name)) => {
                                 let address = self.first_copy(side, buffer, address)?;
                                 return Ok(Head::Input(name.clone(), address));
@@ -502,6 +516,7 @@ fn name(head: &Head) -> String {
         Head::Constant(bits) => format!("the constant {bits}"),
         Head::Input(k, _) => k.clone(),
         Head::Fold(_) => "a fold".to_owned(),
+        Head::Start(..) => "what an iteration begins with".to_owned(),
         Head::Before(_) => "what the iteration before made".to_owned(),
     }
 }

@@ -49,6 +49,10 @@ impl Proof<'_> {
         if [&a, &b].iter().all(|element| element.at == (0, 0)) {
             return Ok(false);
         }
+        let blocks = [a.at.0, b.at.0];
+        if !self.are_at_once(blocks) {
+            return Ok(false);
+        }
         let lemma = numbered(&self.space, [a, b])?;
         let wide = self.widened(&lemma)?;
         if wide.iter().any(|wide| self.lemmas.get(wide) == Some(&true)) {
@@ -60,7 +64,7 @@ impl Proof<'_> {
         // What depends on itself is not shown.
         self.lemmas.insert(lemma.clone(), false);
         let [first, second] = [0, 1].map(|k| lemma.elements[k].thunk());
-        let is_shown = self.elsewhere(space_of(&lemma), |proof| proof.equal(&first, &second)).is_ok();
+        let is_shown = self.elsewhere(space_of(&lemma), blocks, |proof| proof.equal(&first, &second)).is_ok();
         if let Some(wide) = wide.filter(|_| is_shown && self.is_of_all(&lemma)) {
             self.lemmas.insert(wide, true);
         }
@@ -133,7 +137,7 @@ impl Proof<'_> {
         let writes = |statement: &Statement| match statement {
             Statement::Allocate(other) | Statement::Store { buffer: other, .. } => *other == buffer,
             Statement::Loop(inner) => self.stored[side][*inner].contains(&buffer),
-            Statement::Value(_) | Statement::Free(_) => false,
+            Statement::Value(_) => false,
         };
         let at = loop {
             let before = &program.blocks[block].statements[..index];

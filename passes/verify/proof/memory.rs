@@ -3,7 +3,7 @@
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Undecided, Var, replaced, unproved};
 use crate::proof::statements::{BlockId, BufferId, Statement};
-use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Thunk};
+use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Origin, Thunk};
 use std::cmp::Ordering;
 
 /// A store that reaches the address, in the iterations of `place`, and in all of the loops `free`.
@@ -18,7 +18,7 @@ pub struct Hit {
 }
 
 impl Proof<'_> {
-    /// What an element is before a statement; none where nothing has written it.
+    /// What an element is before a statement.
     pub(super) fn stored_at(
         &mut self,
         side: usize,
@@ -26,40 +26,46 @@ impl Proof<'_> {
         address: &Linear,
         at: (BlockId, usize),
         place: &LoopPosition,
-    ) -> Shown<Option<Thunk>> {
+    ) -> Shown<Origin> {
         let (mut block, mut index) = at;
         let program = self.programs[side];
-        loop {
+        'block: loop {
             for k in (0..index).rev() {
                 match &program.blocks[block].statements[k] {
-                    Statement::Allocate(new) if *new == buffer => return Ok(None),
-                    Statement::Value(_) | Statement::Allocate(_) | Statement::Free(_) => {}
+                    Statement::Allocate(new) if *new == buffer => return Ok(Origin::Outside),
+                    Statement::Value(_) | Statement::Allocate(_) => {}
                     Statement::Store { buffer: stored, .. } if *stored != buffer => {}
                     Statement::Store { .. } => {
                         if let Some(hit) = self.hit(side, &[], (block, k), address, place)? {
-                            return self.value_of(side, hit, address).map(Some);
+                            return self.value_of(side, hit, address).map(Origin::Stored);
                         }
                     }
+                    Statement::Loop(inner) if !self.stored[side][*inner].contains(&buffer) => {}
                     Statement::Loop(inner) => {
-                        if self.stored[side][*inner].contains(&buffer)
-                            && let Some(thunk) = self.last_of(side, buffer, *inner, address, place, None)?
-                        {
-                            return Ok(Some(thunk));
+                        if let Some((exit, _)) = program.blocks[*inner].exit {
+                            (block, index) = (*inner, exit);
+                            continue 'block;
+                        }
+                        if let Some(thunk) = self.last_of(side, buffer, *inner, address, place, None)? {
+                            return Ok(Origin::Stored(thunk));
                         }
                     }
                 }
             }
-            let Some(parent) = program.blocks[block].parent else { return Ok(None) };
+            let Some(parent) = program.blocks[block].parent else { return Ok(Origin::Outside) };
+            if program.blocks[block].exit.is_some() && self.stored[side][block].contains(&buffer) {
+                return Ok(Origin::Start(block));
+            }
             for (kept, kept_at, blocks, thunk) in place.kept.iter().rev() {
                 if *kept == buffer && blocks.contains(&block) && self.space.is_zero(&kept_at.minus(address)?)? {
                     self.note_order("what an iteration before left", kept_at, address, None);
-                    return Ok(Some(thunk.as_ref().clone()));
+                    return Ok(Origin::Stored(thunk.as_ref().clone()));
                 }
             }
             if self.stored[side][block].contains(&buffer) {
                 let now = self.iteration_of(block, place)?;
                 if let Some(thunk) = self.last_of(side, buffer, block, address, place, Some(&now))? {
-                    return Ok(Some(thunk));
+                    return Ok(Origin::Stored(thunk));
                 }
             }
             (block, index) = parent;

@@ -13,6 +13,7 @@ mod folds;
 mod follow;
 pub mod formula;
 mod index;
+mod invariants;
 mod lanes;
 mod layout;
 mod lemmas;
@@ -32,6 +33,7 @@ mod statements;
 pub mod subscript;
 mod value;
 mod view;
+mod whiles;
 
 use crate::reader::model::{Function, Program};
 use follow::Proof;
@@ -128,7 +130,12 @@ fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why
             return Err(format!("results {i} and {j} that are in one buffer, or were").into());
         }
     }
-    Ok(proof.beside().and_then(|()| proof.apart(1)).and_then(|()| proof.within(1)).and_then(|()| proof.divides())?)
+    Ok(proof
+        .beside()
+        .and_then(|()| proof.apart(1))
+        .and_then(|()| proof.within(1))
+        .and_then(|()| proof.divides())
+        .and_then(|()| proof.ends())?)
 }
 
 /// The name of a value that a function leaves, by its number: results come first, then arguments that are memory or tensors.

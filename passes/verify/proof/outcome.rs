@@ -19,6 +19,9 @@ impl Flatten<'_> {
         if view.as_bytes {
             return FunctionResult::Unknown("memory as other elements".to_owned());
         }
+        if self.ended.contains(&view.buffer) {
+            return FunctionResult::Unknown("a buffer that is freed".to_owned());
+        }
         if self.constants.contains(&view.buffer) {
             return FunctionResult::Unknown("memory that nobody may write".to_owned());
         }

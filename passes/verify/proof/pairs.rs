@@ -2,13 +2,10 @@
 
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::Linear;
-use crate::proof::statements::{BlockId, BufferId};
+use crate::proof::statements::{BlockId, BufferAt, BufferId};
 use crate::proof::value::{LoopPosition, Thunk};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-
-/// A buffer as a statement of the function's own block finds it.
-pub type BufferAt = (BufferId, usize);
 
 /// An element: where it was asked for, and the address.
 #[derive(Clone, Debug)]

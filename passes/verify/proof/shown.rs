@@ -7,13 +7,13 @@
 //!
 //! Where elements of two buffers are compared, all elements of both are, at indices that are variables of their own. Then two
 //! elements at equal indices are equal, whoever asks. A buffer is meant as it is at one point of the function, outside of its
-//! loops, so what is shown of one depends only on those that were written before.
+//! loops, or in an iteration of those whose end data decide, so what is shown of one depends only on those that were written before.
 
 use crate::proof::follow::Proof;
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, unproved};
-use crate::proof::pairs::{BufferAt, ElementAt, Pair};
-use crate::proof::statements::{BlockId, BufferId, Statement};
+use crate::proof::pairs::{ElementAt, Pair};
+use crate::proof::statements::{BlockId, BufferAt, BufferId, Statement};
 use crate::proof::value::{Head, LoopPosition, Thunk};
 
 impl Proof<'_> {
@@ -36,15 +36,13 @@ impl Proof<'_> {
     /// # Errors
     /// Where that is not known.
     pub(super) fn named(&mut self, side: usize, element: &ElementAt) -> Shown<Option<Head>> {
-        let Some(naming) = &mut self.naming else { return Ok(None) };
-        let name = |(buffer, at): BufferAt| format!("buffer {buffer} at {at}");
-        let known = match side {
-            0 => self.names[0].get(&element.of).map(|_| (element.of, 0)),
-            _ => self.names[1].get(&element.of).copied(),
-        };
-        if let Some((of, offset)) = known {
-            return Ok(Some(Head::Input(name(of), element.address.add(-offset)?)));
+        if self.naming.is_none() {
+            return Ok(None);
         }
+        if let Some((name, offset)) = self.name(side, element.of) {
+            return Ok(Some(Head::Input(name, element.address.add(-offset)?)));
+        }
+        let Some(naming) = &mut self.naming else { return Ok(None) };
         if naming.left[side].contains(&element.of) {
             return Ok(None);
         }
@@ -52,31 +50,48 @@ impl Proof<'_> {
         unproved("an element that may have a name")
     }
 
+    /// The name of a buffer's elements, and how many elements further those of that name are.
+    pub(super) fn name(&self, side: usize, of: BufferAt) -> Option<(String, i64)> {
+        let ((buffer, at), offset) = match side {
+            0 => self.names[0].get(&of).map(|_| (of, 0))?,
+            _ => *self.names[1].get(&of)?,
+        };
+        Some((format!("buffer {buffer} at {at:?}{:?}", self.moment(side, of.1.0)), offset))
+    }
+
+    /// Gives elements of two buffers one name, if they have none.
+    pub(super) fn give_name(&mut self, a: BufferAt, b: BufferAt, offset: i64) -> bool {
+        let is_free = |side: usize, of: &BufferAt| !self.names[side].contains_key(of);
+        let is_new = is_free(0, &a) && is_free(1, &b);
+        if is_new {
+            self.names[0].insert(a, (b, 0));
+            self.names[1].insert(b, (a, offset));
+            self.namings = [self.namings[1] + 1; 2];
+            self.naming.iter_mut().for_each(|naming| naming.number = self.namings[1]);
+        }
+        is_new
+    }
+
     /// Whether two buffers hold the same elements in the same order, which gives these a name.
     pub(super) fn are_same(&mut self, a: BufferAt, b: BufferAt) -> bool {
         let Some(Some((sizes, _))) = self.programs[0].shapes.get(a.0).cloned() else { return false };
         let Some(plain) = row_major(&sizes) else { return false };
-        if !self.pairs.contains_key(&(a, b)) {
-            self.pairs.insert((a, b), Pair::Open);
-            if self.show(&sizes, a, b, (&plain, 0)).is_ok() {
-                self.pairs.insert((a, b), Pair::Same(plain.clone(), 0));
-            }
-        }
-        let Some(Pair::Same(layout, offset)) = self.pairs.get(&(a, b)) else { return false };
-        // A buffer has one name.
-        let is_free = |side: usize, of: &BufferAt| !self.names[side].contains_key(of);
-        if *layout != plain || !is_free(0, &a) || !is_free(1, &b) {
+        if !self.are_at_once([a.1.0, b.1.0]) {
             return false;
         }
-        let offset = *offset;
-        self.names[0].insert(a, (b, 0));
-        self.names[1].insert(b, (a, offset));
-        self.namings = [self.namings[1] + 1; 2];
-        self.naming.iter_mut().for_each(|naming| naming.number = self.namings[1]);
-        true
+        if !self.pairs.contains_key(&(a, b)) {
+            self.show_pair(&sizes, a, b, (&plain, 0));
+        }
+        match self.pairs.get(&(a, b)) {
+            Some(Pair::Same(layout, offset)) if *layout == plain => {
+                let offset = *offset;
+                self.give_name(a, b, offset)
+            }
+            _ => false,
+        }
     }
 
-    /// The element that an address is, where all that writes to the buffer is in the function's own block.
+    /// The element that an address is, where all that writes to the buffer is in blocks without iterations.
     pub(super) fn element(
         &self,
         side: usize,
@@ -89,14 +104,16 @@ impl Proof<'_> {
                 let writes = match &self.programs[side].blocks[block].statements[k] {
                     Statement::Allocate(other) | Statement::Store { buffer: other, .. } => *other == buffer,
                     Statement::Loop(inner) => self.stored[side][*inner].contains(&buffer),
-                    Statement::Value(_) | Statement::Free(_) => false,
+                    Statement::Value(_) => false,
                 };
                 if writes {
-                    return (block == 0).then(|| ElementAt { of: (buffer, k + 1), address: address.clone() });
+                    let is_single = self.programs[side].is_single(block);
+                    return is_single.then(|| ElementAt { of: (buffer, (block, k + 1)), address: address.clone() });
                 }
             }
             if self.stored[side][block].contains(&buffer) {
-                return None;
+                let of = (buffer, (block, 0));
+                return self.is_start(side, of).then(|| ElementAt { of, address: address.clone() });
             }
             (block, index) = self.programs[side].blocks[block].parent?;
         }
@@ -128,6 +145,9 @@ impl Proof<'_> {
             Ok(None) | Err(_) => return Ok(false),
         };
         let key = (a.of, b.of);
+        if !self.are_at_once([a.of.1.0, b.of.1.0]) {
+            return Ok(false);
+        }
         match self.pairs.get(&key) {
             Some(Pair::Open) => return Ok(false),
             Some(Pair::Same(layout, offset)) => {
@@ -145,27 +165,42 @@ impl Proof<'_> {
         for layout in tiled.into_iter().chain(plain.clone()) {
             let Ok(at) = self.address(&layout, &index) else { continue };
             let Some(offset) = self.space.normal(&b.address.minus(&at)?)?.as_constant() else { continue };
-            // What depends on itself is not shown.
-            self.pairs.insert(key, Pair::Open);
-            match self.show(&sizes, a.of, b.of, (&layout, offset)) {
-                Ok(()) => {
-                    self.note_order("an element that is shown", &at.add(offset)?, &b.address, None);
-                    self.pairs.insert(key, Pair::Same(layout, offset));
-                    return Ok(true);
-                }
-                Err(_) => return Ok(false),
+            let is_shown = self.show_pair(&sizes, a.of, b.of, (&layout, offset));
+            if is_shown {
+                self.note_order("an element that is shown", &at.add(offset)?, &b.address, None);
             }
+            return Ok(is_shown);
         }
         Ok(false)
     }
 
-    /// That all elements of a buffer are those of another one.
-    fn show(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, (layout, offset): (&AddressMap, i64)) -> Shown<()> {
-        self.elsewhere(Space::default(), |proof| proof.show_here(sizes, a, b, (layout, offset)))
+    /// Shows that all elements of a buffer are those of another one, if so, and notes it.
+    fn show_pair(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, place: (&AddressMap, i64)) -> bool {
+        let is_shown = match self.is_start(0, a) && self.is_start(1, b) {
+            true => self.show_invariant(sizes, [a, b], place),
+            false => {
+                // What depends on itself is not shown.
+                self.pairs.insert((a, b), Pair::Open);
+                self.show(sizes, a, b, place).is_ok()
+            }
+        };
+        self.pairs.insert((a, b), if is_shown { Pair::Same(place.0.clone(), place.1) } else { Pair::Open });
+        is_shown
     }
 
-    /// Shows something of other variables.
-    pub(super) fn elsewhere(&mut self, space: Space, shown: impl FnOnce(&mut Self) -> Shown<()>) -> Shown<()> {
+    /// That all elements of a buffer are those of another one.
+    pub(super) fn show(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, place: (&AddressMap, i64)) -> Shown<()> {
+        self.elsewhere(Space::default(), [a.1.0, b.1.0], |proof| proof.show_here(sizes, a, b, place))
+    }
+
+    /// Shows something of other variables, in these blocks.
+    pub(super) fn elsewhere(
+        &mut self,
+        space: Space,
+        home: [BlockId; 2],
+        shown: impl FnOnce(&mut Self) -> Shown<()>,
+    ) -> Shown<()> {
+        let home = std::mem::replace(&mut self.home, home);
         let space = std::mem::replace(&mut self.space, space);
         let memo = std::mem::take(&mut self.memo);
         let naming = self.naming.take();
@@ -173,6 +208,7 @@ impl Proof<'_> {
         self.space = space;
         self.memo = memo;
         self.naming = naming;
+        self.home = home;
         shown
     }
 
@@ -191,7 +227,7 @@ impl Proof<'_> {
             side,
             buffer,
             address,
-            at: (0, at),
+            at,
             place: LoopPosition::default(),
         });
         self.equal(&first, &second)

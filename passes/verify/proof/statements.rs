@@ -9,6 +9,9 @@ pub type BufferId = usize;
 /// The number of a block: the body of a loop; the first one is that of the function.
 pub type BlockId = usize;
 
+/// A buffer as a statement finds it, in a block that is in no loop but those whose end data decide.
+pub type BufferAt = (BufferId, (BlockId, usize));
+
 /// What makes a value.
 #[derive(Clone, Debug)]
 pub enum Maker {
@@ -73,8 +76,6 @@ pub enum Statement {
     Loop(BlockId),
     /// The elements of a buffer are undefined from here on.
     Allocate(BufferId),
-    /// A buffer is used no longer.
-    Free(BufferId),
     /// The lanes go to the elements from `address` on.
     Store {
         /// The buffer.
@@ -109,6 +110,9 @@ pub struct Body {
     pub carried: Vec<(ValueId, ValueId)>,
     /// Whether its iterations have no order.
     pub parallel: bool,
+    /// Of a loop whose end data decide: how many of its statements each iteration begins with, and the condition under which it
+    /// does the others, and goes on.
+    pub exit: Option<(usize, ValueId)>,
 }
 
 /// A function.
@@ -131,6 +135,14 @@ pub struct Statements {
 }
 
 impl Statements {
+    /// Whether a block is the function's own, or of a loop whose end data decide, in no other loop.
+    pub fn is_single(&self, block: BlockId) -> bool {
+        match self.blocks[block].parent {
+            None => true,
+            Some((parent, _)) => self.blocks[block].exit.is_some() && self.is_single(parent),
+        }
+    }
+
     /// The address of an access, its stride, its number of lanes and its mask; none of what accesses no memory.
     pub fn access(&self, (block, number): (BlockId, usize)) -> Option<(&Subscript, i64, i64, Option<ValueId>)> {
         match &self.blocks[block].statements[number] {
@@ -139,7 +151,7 @@ impl Statements {
                 Maker::Load { address, stride, lanes, mask, .. } => Some((address, *stride, *lanes, *mask)),
                 _ => None,
             },
-            Statement::Loop(_) | Statement::Allocate(_) | Statement::Free(_) => None,
+            Statement::Loop(_) | Statement::Allocate(_) => None,
         }
     }
 }

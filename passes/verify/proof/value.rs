@@ -2,7 +2,7 @@
 
 use crate::proof::linear::{Linear, Shown, Var, replaced};
 use crate::proof::operation::Operation;
-use crate::proof::statements::{BlockId, BufferId};
+use crate::proof::statements::{BlockId, BufferAt, BufferId};
 use crate::proof::subscript::ValueId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
@@ -91,6 +91,7 @@ impl Thunk {
                 Head::Index(e) => Head::Index(replaced(e, with)?),
                 Head::Input(name, e) => Head::Input(name.clone(), replaced(e, with)?),
                 Head::Fold(fold) => Head::Fold(Box::new(fold.replaced(with)?)),
+                Head::Start(side, of, e) => Head::Start(*side, *of, replaced(e, with)?),
                 Head::Constant(_) | Head::Before(_) => head.as_ref().clone(),
             })),
             Thunk::Before(k) => Thunk::Before(*k),
@@ -173,6 +174,19 @@ pub enum Head {
     Input(String, Linear),
     Fold(Box<Fold>),
     Before(usize),
+    /// An element of a buffer of a program at the beginning of an iteration of a loop whose end data decide.
+    Start(usize, BufferAt, Linear),
+}
+
+/// Where an element is from.
+#[derive(Debug)]
+pub enum Origin {
+    /// What a store left.
+    Stored(Thunk),
+    /// What the iteration of a loop whose end data decide begins with.
+    Start(BlockId),
+    /// What the buffer holds at first.
+    Outside,
 }
 
 /// A term as text with a mark for each index, and these.

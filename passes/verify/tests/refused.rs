@@ -120,7 +120,7 @@ fn a_store_to_a_constant() {
 #[test]
 fn freed_memory_that_was_not_allocated() {
     for of_global in [true, false] {
-        refused("memory that is freed and was not allocated", |bad| {
+        refused("memory that is freed where it was not allocated", |bad| {
             let mut f = Writing::new(vec![memref(&[2])]);
             let a = match of_global {
                 true => f.one("memref.get_global", memref(&[2]), Action::Global("c".to_owned())),
