@@ -50,8 +50,21 @@ impl Proof<'_> {
     ///
     /// Elements of buffers that hold the same are terms by their names. Where one is found on each side of which it is not
     /// known whether they do, that is shown first.
+    ///
+    /// What had no name the last time has none, if it does without.
     pub(super) fn same_terms(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
-        let naming = self.naming.replace(Naming { number: self.namings[0], ..Naming::default() });
+        let has_unnamed = self.usual.left.iter().any(|left| !left.is_empty());
+        match self.same_terms_under(self.usual.clone(), a, b, by) {
+            Err(Undecided::Unproved(_)) if has_unnamed => {
+                let numbers = [self.next_naming(); 2];
+                self.same_terms_under(Naming { numbers, ..Naming::default() }, a, b, by)
+            }
+            shown => shown,
+        }
+    }
+
+    fn same_terms_under(&mut self, naming: Naming, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
+        let outer = self.naming.replace(naming);
         let shown = loop {
             let (shown, [first, second]) = (self.same_terms_here(a, b, by), self.unnamed());
             match (shown, first, second) {
@@ -61,7 +74,10 @@ impl Proof<'_> {
                 (shown, None, None) => break shown,
             }
         };
-        self.naming = naming;
+        let naming = std::mem::replace(&mut self.naming, outer);
+        if let (Some(naming), Ok(())) = (naming, &shown) {
+            self.usual = naming;
+        }
         shown
     }
 
@@ -385,10 +401,11 @@ impl Proof<'_> {
         if self.depth >= DEPTH {
             return unproved("operations on elements in a longer chain");
         }
-        let names = self.names_number();
         let key = match head {
             Head::Elements(_, operands) => operands.last().and_then(|operand| match operand {
-                Thunk::Value { value, lane, .. } => Some((*value, lane.clone(), names, self.is_made)),
+                Thunk::Value { side, value, lane, .. } => {
+                    Some((*value, lane.clone(), self.names_number(*side), self.is_made))
+                }
                 _ => None,
             }),
             _ => None,

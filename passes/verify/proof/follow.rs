@@ -76,7 +76,9 @@ pub struct Proof<'p> {
     pub(super) lemmas: FxHashMap<Lemma, bool>,
     /// Whether elements are to have names.
     pub(super) naming: Option<Naming>,
-    /// The number of naming with all names that there are, and the last number.
+    /// The naming under which values were shown to have the same terms last.
+    pub(super) usual: Naming,
+    /// The last number of a naming, and the last one that there was when a name was given.
     pub(super) namings: [usize; 2],
 }
 
@@ -134,7 +136,8 @@ impl<'p> Proof<'p> {
             in_step: FxHashMap::default(),
             lemmas: FxHashMap::default(),
             naming: None,
-            namings: [1; 2],
+            usual: Naming { numbers: [1; 2], ..Naming::default() },
+            namings: [1, 0],
         }
     }
 
@@ -286,7 +289,7 @@ impl<'p> Proof<'p> {
             }
             thunk => thunk,
         };
-        let names = self.names_number();
+        let names = if let Thunk::Value { side, .. } = thunk { self.names_number(side) } else { 0 };
         if let Some((head, element)) = self.memo.head(&thunk, names) {
             self.look()?;
             self.element = element;
@@ -301,9 +304,9 @@ impl<'p> Proof<'p> {
         head
     }
 
-    /// The number of the names that elements have here.
-    pub(super) fn names_number(&self) -> usize {
-        self.naming.as_ref().map_or(0, |naming| naming.number)
+    /// The number of the names that elements of a side have here.
+    pub(super) fn names_number(&self, side: usize) -> usize {
+        self.naming.as_ref().map_or(0, |naming| naming.numbers[side])
     }
 
     /// Whether it takes more to follow a value than to find what it was followed to.

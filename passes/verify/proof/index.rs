@@ -136,9 +136,12 @@ impl Proof<'_> {
     ) -> Shown<Linear> {
         Ok(match s {
             Subscript::Constant(c) => Linear::constant(*c),
-            Subscript::Value(value) => match (&self.programs[side].values[*value].0, self.look()?).0 {
+            Subscript::Value(value) => match &self.programs[side].values[*value].0 {
                 Maker::Iteration(block) => self.iteration_of(*block, place)?,
-                Maker::Subscript(s) => self.subscript(side, s, lane, place)?,
+                Maker::Subscript(s) => {
+                    self.look()?;
+                    self.subscript(side, s, lane, place)?
+                }
                 _ => match self.head(Thunk::Value { side, value: *value, lane: lane.clone(), place: place.clone() })? {
                     Head::Index(e) => e,
                     head => self.data_index(&head)?,

@@ -100,7 +100,7 @@ impl Proof<'_> {
         let is_shown = shown(self).is_ok();
         if !is_shown {
             (self.pairs, self.names, self.lemmas, self.in_step) = known;
-            self.namings = [self.namings[1] + 1; 2];
+            self.note_names();
         }
         is_shown
     }

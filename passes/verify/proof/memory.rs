@@ -209,6 +209,7 @@ impl Proof<'_> {
         address: &Linear,
         place: &LoopPosition,
     ) -> Shown<Option<Hit>> {
+        self.look()?;
         let program = self.programs[side];
         let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
             return unproved("no store");

@@ -25,10 +25,10 @@ pub enum Pair {
 }
 
 /// Elements as terms that have names.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Naming {
-    /// Another one wherever other elements have names.
-    pub number: usize,
+    /// Of each side, another one wherever other elements have names.
+    pub numbers: [usize; 2],
     /// Of each side, one of which it is not known whether it has a name.
     pub unnamed: [Option<BufferAt>; 2],
     /// Of each side, those that have none.

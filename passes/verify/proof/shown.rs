@@ -26,9 +26,23 @@ impl Proof<'_> {
     pub(super) fn leave_unnamed(&mut self, side: usize, of: BufferAt) {
         if let Some(naming) = &mut self.naming {
             naming.left[side].insert(of);
-            self.namings[1] += 1;
-            naming.number = self.namings[1];
+            self.namings[0] += 1;
+            naming.numbers[side] = self.namings[0];
         }
+    }
+
+    /// A new number of a naming.
+    pub(super) fn next_naming(&mut self) -> usize {
+        self.namings[0] += 1;
+        self.namings[0]
+    }
+
+    /// From here on, other elements have names.
+    pub(super) fn note_names(&mut self) {
+        self.usual.numbers = [self.next_naming(); 2];
+        let number = self.next_naming();
+        self.naming.iter_mut().for_each(|naming| naming.numbers = [number; 2]);
+        self.namings[1] = number;
     }
 
     /// The name of an element of a buffer that is shown to hold the same as one of the other side.
@@ -66,8 +80,7 @@ impl Proof<'_> {
         if is_new {
             self.names[0].insert(a, (b, 0));
             self.names[1].insert(b, (a, offset));
-            self.namings = [self.namings[1] + 1; 2];
-            self.naming.iter_mut().for_each(|naming| naming.number = self.namings[1]);
+            self.note_names();
         }
         is_new
     }
@@ -201,6 +214,7 @@ impl Proof<'_> {
         shown: impl FnOnce(&mut Self) -> Shown<()>,
     ) -> Shown<()> {
         let home = std::mem::replace(&mut self.home, home);
+        let named = self.namings[1];
         let space = std::mem::replace(&mut self.space, space);
         let memo = std::mem::take(&mut self.memo);
         let naming = self.naming.take();
@@ -208,6 +222,9 @@ impl Proof<'_> {
         self.space = space;
         self.memo = memo;
         self.naming = naming;
+        if self.namings[1] != named {
+            self.note_names();
+        }
         self.home = home;
         shown
     }
