@@ -5,9 +5,10 @@ use crate::analysis::origins;
 use crate::pass::diagnostic::{Diagnostic, Severity};
 use crate::pass::options::CheckWitnessOptions;
 use crate::pass::upstream::emit;
+use layout_dialect::ORIGINS;
 use layout_ir::{self as ir, Builder, Op};
 use layout_verify::{Finding, Limits, Source};
-use melior::ir::attribute::StringAttribute;
+use melior::ir::attribute::{AttributeLike, StringAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationPrintingFlags};
 use melior::ir::{BlockLike, Location, Module};
 use std::collections::HashMap;
@@ -148,6 +149,7 @@ pub(crate) fn check_witness<'c>(module: Op<'c>, options: CheckWitnessOptions) ->
         let message = "expected the modules @before and @after, which layout-verify writes with witness=FILE";
         return Err(vec![Diagnostic::error(ir::location(module), message)]);
     };
+    check_origin_types(module)?;
     let limits = Limits {
         steps: Some(options.steps).filter(|steps| *steps > 0),
         reassociate: options.reassociate,
@@ -170,6 +172,16 @@ pub(crate) fn check_witness<'c>(module: Op<'c>, options: CheckWitnessOptions) ->
         emit(&Diagnostic::remark(location, format!("@{function}: {evidence}")));
     }
     Ok(())
+}
+
+/// Checks that the numbers of operations are arrays of 64-bit integers: others would be none.
+fn check_origin_types<'c>(module: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
+    let is_wrong = |op: &Op<'c>| ir::attribute(*op, ORIGINS).is_some_and(|numbers| !numbers.is_dense_i64_array());
+    let wrong = ir::all_operations(module).into_iter().filter(is_wrong);
+    let errors: Vec<_> = wrong
+        .map(|op| Diagnostic::error(ir::location(op), format!("expected {ORIGINS} to be an array<i64: ..>")))
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// Writes a file, or adds to it.

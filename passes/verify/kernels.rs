@@ -61,7 +61,7 @@ pub fn same(
 ) -> Result<Obligations, Unproved> {
     let (before, after) = (Side::new(meant.1)?, Side::new(made.1)?);
     let segments = after.segments()?;
-    before.check_origins(&after, &segments)?;
+    before.check_origins(&after)?;
     let comparison = Comparison::new(&before, &after, &segments)?;
     comparison.keep_order()?;
     let mut all = Obligations::default();
@@ -124,6 +124,9 @@ impl<'f> Side<'f> {
         }
         for (number, step) in block.steps.iter().enumerate() {
             side.roles.push(role(step)?);
+            if !side.has_dimension(step) {
+                return open("a dimension that may not be there");
+            }
             side.uses.push(uses(step));
             for slot in &step.results {
                 side.makers.insert(*slot, number);
@@ -187,18 +190,29 @@ impl<'f> Side<'f> {
 }
 
 impl Side<'_> {
-    /// Checks that the numbers of a later form's segments are of operations of this one.
-    fn check_origins(&self, later: &Side, segments: &[Segment]) -> Result<(), Unproved> {
-        let known: FxHashSet<i64> =
-            self.block.steps.iter().flat_map(within).flat_map(|step| &step.origins).copied().collect();
-        for segment in segments {
-            if let Some(number) = segment.numbers.iter().find(|number| !known.contains(number)) {
-                let step = &later.block.steps[segment.anchors[0]];
+    /// All steps, and those inside of them.
+    fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        self.block.steps.iter().flat_map(within)
+    }
+
+    /// Checks that the numbers of a later form's steps are of operations of this one.
+    fn check_origins(&self, later: &Side) -> Result<(), Unproved> {
+        let known: FxHashSet<i64> = self.all_steps().flat_map(|step| &step.origins).copied().collect();
+        for step in later.all_steps() {
+            if let Some(number) = step.origins.iter().find(|number| !known.contains(number)) {
                 let why = format!("{}: no operation has the number {number}", step.name);
                 return Err(Unproved { why: Why::Wrong(why), kernel: Some(step.location) });
             }
         }
         Ok(())
+    }
+
+    /// Whether a step gives the size of a dimension that there is, or anything else.
+    fn has_dimension(&self, step: &Step) -> bool {
+        let Action::Dim { source, dim } = &step.action else { return true };
+        let Type::Shaped { sizes, .. } = &self.function.slots[*source as usize] else { return false };
+        let maker = self.makers.get(dim).map(|maker| &self.block.steps[*maker].action);
+        matches!(maker, Some(Action::Constant(items)) if items.iter().all(|item| *item < sizes.len() as u64))
     }
 }
 

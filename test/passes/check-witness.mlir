@@ -117,6 +117,62 @@ module {
 
 // -----
 
+// Numbers that no operation has, inside of a loop and on an allocation.
+module {
+  module @before {
+    func.func @inside(%x: memref<8xf32>, %y: memref<8xf32>) {
+      linalg.copy {layout.origins = array<i64: 0>} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+      return
+    }
+    func.func @allocation(%x: memref<8xf32>, %y: memref<8xf32>) {
+      linalg.copy {layout.origins = array<i64: 0>} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+      return
+    }
+  }
+  module @after {
+    func.func @inside(%x: memref<8xf32>, %y: memref<8xf32>) {
+      affine.for %i = 0 to 8 {
+        %a = affine.load %x[%i] : memref<8xf32>
+        // expected-error @below {{@inside: affine.store: no operation has the number 4}}
+        affine.store %a, %y[%i] {layout.origins = array<i64: 4>} : memref<8xf32>
+      } {layout.origins = array<i64: 0>}
+      return
+    }
+    func.func @allocation(%x: memref<8xf32>, %y: memref<8xf32>) {
+      // expected-error @below {{@allocation: memref.alloc: no operation has the number 5}}
+      %m = memref.alloc() {layout.origins = array<i64: 5>} : memref<8xf32>
+      memref.dealloc %m : memref<8xf32>
+      linalg.copy {layout.origins = array<i64: 0>} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+      return
+    }
+  }
+}
+
+// -----
+
+// Numbers of other types.
+module {
+  module @before {
+    func.func @types(%x: memref<8xf32>, %y: memref<8xf32>) {
+      // expected-error @below {{expected layout.origins to be an array<i64: ..>}}
+      linalg.copy {layout.origins = 0} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+      return
+    }
+  }
+  module @after {
+    func.func @types(%x: memref<8xf32>, %y: memref<8xf32>) {
+      affine.for %i = 0 to 8 {
+        %a = affine.load %x[%i] : memref<8xf32>
+        // expected-error @below {{expected layout.origins to be an array<i64: ..>}}
+        affine.store %a, %y[%i] {layout.origins = array<i32: 0>} : memref<8xf32>
+      } {layout.origins = array<i64: 0>}
+      return
+    }
+  }
+}
+
+// -----
+
 // A function with another argument.
 module {
   module @before {

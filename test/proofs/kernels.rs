@@ -65,6 +65,18 @@ fn loop_of_negation() -> String {
     kernel("2", "%a = memref.load %m[%i] : MEM\n%b = arith.negf %a : f32\nmemref.store %b, %y[%i] : MEM")
 }
 
+/// What nothing uses is not followed, and has a meaning nevertheless.
+#[test]
+fn dimensions_that_are_not_there() {
+    let before = function(&[ALLOCATION, EXP, NEGATION].concat());
+    let after = [ALLOCATION, &loop_of_exp(), &loop_of_negation(), FREE].concat();
+    no_other(
+        &before,
+        &function(&format!("{after}%d = memref.dim %x, %c0 : MEM")),
+        &[("memref.dim %x, %c0", "memref.dim %x, %c1"), ("memref.dim %x, %c0", "memref.dim %x, %n")],
+    );
+}
+
 #[test]
 fn kernels_are_shown_one_at_a_time() {
     let before = function(&[ALLOCATION, EXP, NEGATION].concat());
