@@ -1,6 +1,6 @@
 //! Programs of several functions and of many steps, each of which reads the previous results.
 
-use super::{NONE, function, no_other};
+use super::{COUNT, NONE, function, no_other, not_same, same};
 
 /// The size of each dimension.
 const SIZE: i64 = 6007;
@@ -189,4 +189,69 @@ fn the_larger_of_two_is_found_as_integers() {
         ("bitcast %q", "bitcast %start"),
     ];
     no_other(&before, &after, &changes, NONE);
+}
+
+/// Iterations of a loop at a place that is cut into digits of another number than theirs.
+#[test]
+fn stores_at_digits_of_a_sum() {
+    let of = |first: i64, end: i64, place: &str| {
+        format!(
+            "func.func @f(%x: memref<{COUNT}xf32>, %y: memref<{}xf32>) {{
+               %zero = arith.constant 0.0 : f32
+               affine.for %i = 0 to {} {{ affine.store %zero, %y[%i] : memref<{0}xf32> }}
+               affine.for %i = {first} to {end} {{
+                 %a = affine.load %x[%i] : memref<{COUNT}xf32>
+                 affine.store %a, %y[{place}] : memref<{0}xf32>
+               }}
+               return
+             }}",
+            COUNT + 77,
+            COUNT + 77,
+        )
+    };
+    for (shift, size) in [(1, 8), (3, 8), (11, 8), (7, 16), (63, 64)] {
+        let digits = |shift: i64, other: i64, size: i64, factor: i64| {
+            format!("((%i + {shift}) floordiv {size}) * {factor} + (%i + {other}) mod {size}")
+        };
+        let plain = of(0, COUNT, &format!("%i + {shift}"));
+        let right = digits(shift, shift, size, size);
+        same(&plain, &of(0, COUNT, &right), NONE);
+        for (first, end, place) in [
+            (1, COUNT, &right),
+            (0, COUNT - 1, &right),
+            (0, COUNT, &digits(shift - 1, shift, size, size)),
+            (0, COUNT, &digits(shift, shift - 1, size, size)),
+            (0, COUNT, &digits(shift + 1, shift + 1, size, size)),
+            (0, COUNT, &digits(shift, shift, size, size - 1)),
+        ] {
+            not_same(&plain, &of(first, end, place), NONE);
+        }
+    }
+}
+
+/// A number that is converted is the number that it becomes, if there is one.
+#[test]
+fn numbers_of_other_types() {
+    let cast = |name: &str, from: &str, number: i64, to: &str| {
+        function(
+            &format!("() -> {to}"),
+            &format!("%a = arith.constant {number} : {from}\n%b = arith.{name} %a : {from} to {to}\nreturn %b : {to}"),
+        )
+    };
+    let constant = |number: &str, to: &str| {
+        function(&format!("() -> {to}"), &format!("%b = arith.constant {number} : {to}\nreturn %b : {to}"))
+    };
+    for (name, from, number, to, right, wrong) in [
+        ("sitofp", "i32", 0, "f32", "0.0", "-0.0"),
+        ("sitofp", "i8", -1, "f32", "-1.0", "255.0"),
+        ("uitofp", "i8", -1, "f32", "255.0", "-1.0"),
+        ("sitofp", "i64", 16_777_216, "f32", "16777216.0", "16777218.0"),
+        ("uitofp", "i1", 1, "f64", "1.0", "-1.0"),
+        ("extsi", "i8", -1, "i32", "-1", "255"),
+        ("extui", "i8", -1, "i32", "255", "-1"),
+        ("trunci", "i32", 511, "i8", "-1", "127"),
+    ] {
+        same(&cast(name, from, number, to), &constant(right, to), NONE);
+        not_same(&cast(name, from, number, to), &constant(wrong, to), NONE);
+    }
 }

@@ -8,6 +8,7 @@ use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, Thunk};
 use crate::reader::calc::Calc;
 use crate::reader::flags::NINF;
+use crate::reader::floats::Format;
 use crate::reader::model::{Element, Operator};
 
 /// Predicates of `arith.cmpi`.
@@ -22,9 +23,24 @@ const UNORDERED: Calc = Calc::CompareF(14);
 /// A bit of the upper half of an `f32` below the exponent: with one of them, a number without finite value is NaN.
 const QUIET: u64 = 0x007f_0000;
 
+/// All integers below this one are numbers of 64 bits.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// How many bits a type of integers has.
 fn bits_of(of: &str) -> Option<u32> {
     if of == "index" { Some(64) } else { of.strip_prefix('i')?.parse().ok().filter(|bits| (1..=64).contains(bits)) }
+}
+
+/// The bits of a number as one of another type; none of an index, and of what has no exact value there.
+fn cast(calc: Calc, number: u64, from: &str, to: &str) -> Option<u64> {
+    let unused = 64 - bits_of(from)?;
+    let [signed, unsigned] = [((number << unused) as i64 >> unused) as u64, number & (u64::MAX >> unused)];
+    let extended = if matches!(calc, Calc::ExtS | Calc::FromS) { signed } else { unsigned };
+    if let Some(format) = Format::of(to) {
+        let exact = if calc == Calc::FromS { extended as i64 as f64 } else { extended as f64 };
+        return Some(format.rounded(exact)).filter(|bits| exact.abs() < EXACT && format.number(*bits) == exact);
+    }
+    bits_of(to).filter(|_| to != "index").map(|width| extended & (u64::MAX >> (64 - width)))
 }
 
 /// The operation that selections stand for, and the integers that they select, each with the operation that makes it.
@@ -67,25 +83,20 @@ impl Proof<'_> {
         let mut types = operation.name.rsplit(' ');
         let (Some(to), Some(from)) = (types.next(), types.next()) else { return Ok(None) };
         match (operation.calc, operands) {
-            (Calc::Trunc | Calc::ExtU | Calc::ExtS, [x]) => {
+            (Calc::Trunc | Calc::ExtU | Calc::ExtS | Calc::FromS | Calc::FromU, [x]) => {
                 let is_data =
                     |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
-                if is_data(&self.programs[*side].values[*x].0) {
+                // Among integers, most casts are of data.
+                if !matches!(operation.calc, Calc::FromS | Calc::FromU) && is_data(&self.programs[*side].values[*x].0) {
                     return Ok(None);
                 }
-                let (Some(wide), Some(width)) = (bits_of(from), bits_of(to)) else { return Ok(None) };
-                let bits = match self.head(thunk(*x))? {
+                let number = match self.head(thunk(*x))? {
                     Head::Constant(bits) => bits.split_once(' ').and_then(|(_, bits)| bits.parse::<u64>().ok()),
                     Head::Index(e) => self.space.normal(&e)?.as_constant().map(|n| n as u64),
                     _ => None,
                 };
-                let Some(bits) = bits else { return Ok(None) };
-                let bits = match operation.calc {
-                    Calc::ExtS => ((bits << (64 - wide)) as i64 >> (64 - wide)) as u64,
-                    _ => bits & (u64::MAX >> (64 - wide)),
-                };
-                let bits = bits & (u64::MAX >> (64 - width));
-                Ok((to != "index").then(|| Thunk::Known(Box::new(Head::Constant(format!("{to} {bits}"))))))
+                let bits = number.and_then(|number| cast(operation.calc, number, from, to));
+                Ok(bits.map(|bits| Thunk::Known(Box::new(Head::Constant(format!("{to} {bits}"))))))
             }
             (NOT_EQUAL, [x, zero]) if from == "i8" => {
                 let is_zero = self.head(thunk(*zero))? == Head::Constant("i8 0".to_owned());

@@ -214,25 +214,16 @@ impl Proof<'_> {
         let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
             return unproved("no store");
         };
-        let mut inside = place.clone();
-        let mut fresh: Vec<Var> = Vec::new();
-        for block in chain {
-            let body = &program.blocks[*block];
-            let extent = self.most_trips(side, *block, &inside)?;
-            if extent == 0 {
-                return Ok(None);
-            }
-            let var = self.space.var(extent);
-            fresh.push(var);
-            let lower = self.lower(side, *block, &inside)?;
-            inside.at.insert(*block, Linear::var(var).times(body.step)?.plus(&lower)?);
-            inside.carried.retain(|(carrying, _), _| carrying != block);
-        }
-        inside.kept.retain(|kept| !kept.2.iter().any(|block| chain.contains(block)));
         let lane = self.space.var(*lanes);
+        let mut shifts = vec![0; chain.len()];
+        let (inside, fresh, reached) = loop {
+            let Some((inside, fresh)) = self.inside_of(side, chain, &shifts, place)? else { return Ok(None) };
+            match self.subscript(side, subscript, &Linear::default(), &inside) {
+                Err(Undecided::Split(var, at)) if self.shift(&mut shifts, &fresh, (var, at))? => {}
+                reached => break (inside, fresh, reached?.plus(&Linear::var(lane).times(*stride)?)?),
+            }
+        };
         let all: Vec<Var> = fresh.iter().copied().chain([lane]).collect();
-        let reached =
-            self.subscript(side, subscript, &Linear::default(), &inside)?.plus(&Linear::var(lane).times(*stride)?)?;
         let reached = self.space.normal(&reached)?;
         // What an iteration reads cannot say which iteration it is.
         let found = chain.iter().filter_map(|block| inside.at.get(block)).chain([&reached]);
@@ -293,7 +284,7 @@ impl Proof<'_> {
         let with = unknown.iter().map(|(var, _)| *var).zip(values).collect();
         let mut hit =
             Hit { at, place: place.clone(), lane: Linear::default(), chain: chain.to_vec(), free: Vec::new() };
-        for (block, var) in chain.iter().zip(&fresh) {
+        for ((block, var), shift) in chain.iter().zip(&fresh).zip(shifts) {
             let of = self.space.digits_of(*var);
             let found = of.iter().filter(|digit| unknown.iter().any(|(var, _)| var == *digit)).count();
             let single = |digit: &Var| {
@@ -313,7 +304,10 @@ impl Proof<'_> {
             if of.iter().any(|digit| !single(digit) && !unknown.iter().any(|(var, _)| var == digit)) {
                 return unproved("a loop of which a part of the iterations write the same element");
             }
-            let value = replaced(&self.space.normal(&Linear::var(*var))?, &with)?;
+            let value = replaced(&self.space.normal(&Linear::var(*var))?, &with)?.add(-shift)?;
+            if shift > 0 && !self.space.at_least_zero(&value)? {
+                return Ok(None);
+            }
             let lower = self.lower(side, *block, &hit.place)?;
             let iteration = value.times(body.step)?.plus(&lower)?;
             hit.place.at.insert(*block, iteration.clone());
@@ -341,6 +335,49 @@ impl Proof<'_> {
             }
         }
         Ok(Some(hit))
+    }
+
+    /// The place in loops inside of another, at iterations that are variables less these numbers; none where a loop has no
+    /// iteration.
+    fn inside_of(
+        &mut self,
+        side: usize,
+        chain: &[BlockId],
+        shifts: &[i64],
+        place: &LoopPosition,
+    ) -> Shown<Option<(LoopPosition, Vec<Var>)>> {
+        let mut inside = place.clone();
+        let mut fresh: Vec<Var> = Vec::new();
+        for (block, shift) in chain.iter().zip(shifts) {
+            let extent = self.most_trips(side, *block, &inside)?;
+            if extent == 0 {
+                return Ok(None);
+            }
+            let var = self.space.var(extent.saturating_add(*shift));
+            fresh.push(var);
+            let lower = self.lower(side, *block, &inside)?;
+            let iteration = Linear::var(var).add(-shift)?.times(self.programs[side].blocks[*block].step)?;
+            inside.at.insert(*block, iteration.plus(&lower)?);
+            inside.carried.retain(|(carrying, _), _| carrying != block);
+        }
+        inside.kept.retain(|kept| !kept.2.iter().any(|block| chain.contains(block)));
+        Ok(Some((inside, fresh)))
+    }
+
+    /// Shifts the iterations of a loop such that a digit of them, to which a number is added, has no carry.
+    ///
+    /// ```text
+    /// (i + 1) div 8, (i + 1) mod 8, for i = 8 x + y    y + 1 = 8 where y = 7, but not for i = 8 x + y - 1
+    /// ```
+    fn shift(&mut self, shifts: &mut [i64], fresh: &[Var], (digit, at): (Var, i64)) -> Shown<bool> {
+        let root = self.space.root_of(digit);
+        let Some(number) = fresh.iter().position(|var| *var == root).filter(|number| shifts[*number] == 0) else {
+            return Ok(false);
+        };
+        let (low, high) = self.space.range_of(digit);
+        let factor = self.space.normal(&Linear::var(root))?.terms.get(digit).unwrap_or(0);
+        shifts[number] = (high - at).saturating_mul(factor);
+        Ok(low == 0 && shifts[number] > 0)
     }
 
     /// At least as many iterations as a loop has.
