@@ -1,7 +1,7 @@
 """The programs that are measured, each in one of the sets that benchmarks use.
 
 - `import`: whole models, with numbers as arguments, which are imported, lowered, run and raced;
-- `own`, `unseen`: programs for the planner; `kept_apart`, `later`: those that no rule of it was made from;
+- `own`, `regression`: programs for the planner;
 - `devices`: a step of training over many devices;
 - `memory`: small programs whose memory is compared with XLA's;
 - `cpu`: programs that run in planned and in row-major layouts.
@@ -20,14 +20,12 @@ from bench.run import Failed
 SETS = {
     "import": "models",
     "own": "plan",
-    "unseen": "plan",
-    "kept_apart": "kept_apart",
-    "later": "kept_apart",
+    "regression": "regression",
     "devices": "devices",
     "memory": "small",
     "cpu": "cpu",
 }
-PLANNED = ("own", "unseen", "kept_apart", "later")
+PLANNED = ("own", "regression")
 # How many devices the CPU stands for.
 DEVICES = {"devices": 4096}
 
