@@ -1,7 +1,7 @@
 """The programs that are measured, each in one of the sets that benchmarks use.
 
 - `import`: whole models, with numbers as arguments, which are imported, lowered, run and raced;
-- `own`, `regression`: programs for the planner;
+- `own`, `regression`: programs for the planner; `fresh`: random ones, whose names are seeds;
 - `devices`: a step of training over many devices;
 - `memory`: small programs whose memory is compared with XLA's;
 - `cpu`: programs that run in planned and in row-major layouts.
@@ -21,6 +21,7 @@ SETS = {
     "import": "models",
     "own": "plan",
     "regression": "regression",
+    "fresh": "fresh",
     "devices": "devices",
     "memory": "small",
     "cpu": "cpu",
@@ -34,7 +35,8 @@ class Program(NamedTuple):
     """A function that JAX traces, and its arguments: their shapes, or a function that makes them of a random generator.
 
     `options` are those of `jax.jit`. `shardings` gives a mesh of 8 devices and the shardings of the arguments. JAX lowers
-    for `platform`: a TPU's program has `cholesky` where a CPU's has a call of LAPACK.
+    for `platform`: a TPU's program has `cholesky` where a CPU's has a call of LAPACK. `kinds` are those of the operations of a
+    random program.
     """
 
     function: Callable[..., Any]
@@ -42,6 +44,7 @@ class Program(NamedTuple):
     options: Mapping[str, Any] = {}
     shardings: Callable[[], Any] | None = None
     platform: str = "cpu"
+    kinds: Sequence[str] = ()
 
     def numbers(self, seed: int) -> Sequence[Any]:
         """The arguments, of a random generator with this seed."""
@@ -64,11 +67,13 @@ def put(programs: Programs, arguments: Any, **more: Any) -> Callable[[Callable[.
 
 
 def programs_of(name: str, names: Sequence[str] = ()) -> dict[str, Program]:
-    """The programs of a set by name: those of some names, or all."""
+    """The programs of a set by name: those of some names, or all. Of random programs there are those of some seeds."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     flag = f"--xla_force_host_platform_device_count={DEVICES.get(name, 8)}"
     os.environ["XLA_FLAGS"] = f"{flag} {os.environ.get('XLA_FLAGS', '')}"
     module = importlib.import_module(f"bench.programs.{SETS[name]}")
+    if name == "fresh":
+        return {key: module.program(int(key)) for key in names}
     programs: Programs = getattr(module, name)() if hasattr(module, name) else module.PROGRAMS
     unknown = [key for key in names if key not in programs]
     if unknown:
