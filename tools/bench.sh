@@ -12,7 +12,7 @@ export LLVM PYTHONPATH=$root/tools PYTHONDONTWRITEBYTECODE=1
 tools=yes packages=yes
 case ${1:-} in
   plan | memory | schedule | arenas | offsets | verify | processes) packages=no ;;
-  pages) tools=no packages=no ;;
+  pages | tpu-judge) tools=no packages=no ;;
   export) tools=no ;;
   import | speed | threads | traffic | compiling | cpu | cpu-judge | cpu-machine | kernels)
     [[ -n ${CLANG:-} || -x $LLVM/bin/clang ]] || "$root/tools/setup.sh" "clang-${LLVM##*-}"

@@ -26,6 +26,7 @@ MODULES = {
     "cpu": "cpu",
     "cpu-judge": "cpu_judge",
     "cpu-machine": "cpu_machine",
+    "tpu-judge": "tpu",
     "xla-memory": "xla_memory",
     "export": "export",
     "pages": "pages",

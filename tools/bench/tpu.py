@@ -1,0 +1,234 @@
+"""XLA's TPU compiler, ahead of time and without a TPU, as a judge of layouts.
+
+    layout-inspect plan FILE --machine tpu_v5e --judge "tools/bench.sh tpu-judge SET NAME"
+
+For each line `{"entry":{"in":[..],"out":[..]}}` it compiles the program of a set, of `fresh` that of a seed, with these
+orders of arguments and results, and answers `{"cost":n,"entry":{..},"copied":{..}}`. An order is `"{1,0}"`, `"AUTO"` for the
+compiler's choice, or null for its default, and so is a list. The cost is the sum of the cycles that the compiler estimates,
+the body of a loop counted once; `entry` the orders that the compiled program has, and `copied` the arguments that are only
+copied there, and the results that are copies.
+"""
+
+import argparse
+import contextlib
+import functools
+import importlib.metadata
+import importlib.util
+import json
+import multiprocessing
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, TypeAlias
+
+from bench.programs import SETS, Program, lowered, programs_of
+from bench.run import Failed, Unfinished, complaint
+
+TARGET = "v5e:2x2"
+PACKAGES = "jax[tpu]==0.10.2"
+# What libtpu asks a machine with a TPU for, and that it may be loaded where another process has it.
+ALONE = {
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "TPU_SKIP_MDS_QUERY": "1",
+    "TPU_ACCELERATOR_TYPE": "v5litepod-4",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_MIN_LOG_LEVEL": "3",
+    "TPU_STDERR_LOG_LEVEL": "3",
+}
+
+Order: TypeAlias = str | None
+# The orders of `in` and of `out`, or one that holds for each array.
+Entry: TypeAlias = dict[str, Any]
+AUTO: Entry = {"in": "AUTO", "out": "AUTO"}
+DEFAULT: Entry = {"in": None, "out": None}
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """An argument or a result of a compiled program: its sizes, its order from minor to major, and whether it is copied."""
+
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    copied: bool
+
+    def strides(self) -> tuple[int, ...]:
+        """The order without dimensions of size 1, which have no place in memory."""
+        return tuple(dim for dim in self.order if self.sizes[dim] != 1)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The cycles that the compiler estimates, and the arguments and results."""
+
+    cycles: int
+    arguments: list[Boundary]
+    results: list[Boundary]
+
+    def entry(self) -> list[tuple[int, ...]]:
+        """The orders of arguments and results, to compare with another's."""
+        return [array.strides() for array in (*self.arguments, *self.results)]
+
+    def report(self) -> dict[str, Any]:
+        """The answer of a judge."""
+        sides = {"in": self.arguments, "out": self.results}
+        orders = {side: [f"{{{','.join(map(str, each.order))}}}" for each in arrays] for side, arrays in sides.items()}
+        copied = {side: [k for k, each in enumerate(arrays) if each.copied] for side, arrays in sides.items()}
+        return {"cost": self.cycles, "entry": orders, "copied": copied}
+
+
+def read(text: str) -> Compiled:
+    """What a compiled text says of cycles and of the entry."""
+    header, main = text.split("\n", 1)[0], text[text.index("\nENTRY") :]
+    sides = header.split("entry_computation_layout={", 1)[1].split(")->", 1)
+    made = re.findall(r"^ *(ROOT )?(%[\w.-]+) = (?:\(.*?\)|\S+) ([\w-]+)\((.*)$", main, re.MULTILINE)
+    reads = {name: (kind, re.findall(r"%[\w.-]+", rest.split("), ")[0])) for _, name, kind, rest in made}
+    parameters = {int(rest.split(")")[0]): name for _, name, kind, rest in made if kind == "parameter"}
+    users = {each: [kind for kind, operands in reads.values() if each in operands] for each in parameters.values()}
+    root = next(name for first, name, *_ in made if first)
+    results = reads[root][1] if reads[root][0] == "tuple" else [root]
+    copied = [users[parameters[k]] == ["copy"] for k in sorted(parameters)], [reads[name][0] == "copy" for name in results]
+    arguments, outputs = (boundary(*each) for each in zip(sides, copied, strict=True))
+    return Compiled(sum(map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))), arguments, outputs)
+
+
+def boundary(shapes: str, copied: Sequence[bool]) -> list[Boundary]:
+    """The arrays of one side of a type such as `f32[8,128]{1,0:T(8,128)}`."""
+    found = re.findall(r"\w+\[([\d,]*)\](?:\{([\d,]*))?", shapes)
+    numbers = [[tuple(int(n) for n in part.split(",") if n) for part in each] for each in found]
+    return [Boundary(sizes, order, copy) for (sizes, order), copy in zip(numbers, copied, strict=True)]
+
+
+def order_format(order: Order, rank: int, place: Any) -> Any:
+    """What JAX takes for an order."""
+    from jax.experimental.layout import Format, Layout
+
+    if order is None or order == "AUTO":
+        return Format(Layout.AUTO if order else None, place)
+    dims = [int(dim) for dim in order.strip("{}").split(":")[0].split(",") if dim]
+    if sorted(dims) != list(range(rank)):
+        raise Failed(f"{order} is no order of {rank} dimensions")
+    return Format(Layout(tuple(reversed(dims))), place)
+
+
+def formats(orders: Any, arrays: Any, place: Any) -> Any:
+    """The formats of arguments or of results, in a tree as these are."""
+    import jax
+
+    leaves, tree = jax.tree.flatten(arrays)
+    each = orders if isinstance(orders, list) else [orders] * len(leaves)
+    if len(each) != len(leaves):
+        raise Failed(f"{len(each)} orders for {len(leaves)} arrays")
+    return tree.unflatten(order_format(order, len(leaf.shape), place) for order, leaf in zip(each, leaves, strict=True))
+
+
+@functools.lru_cache(maxsize=1)
+def program_of(collection: str, name: str) -> Program:
+    return programs_of(collection, [name])[name]
+
+
+def text_of(collection: str, name: str) -> tuple[str, Sequence[str]]:
+    """A program as JAX hands it over, and its kinds of operations."""
+    program = program_of(collection, name)
+    return lowered(program, program.numbers(7)).compiler_ir("hlo").as_hlo_text(), program.kinds
+
+
+@functools.cache
+def device() -> Any:
+    from jax.experimental import topologies
+    from jax.sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(topologies.get_topology_desc(topology_name=TARGET, platform="tpu").devices[0])
+
+
+def compiled(collection: str, name: str, entry: Entry) -> Compiled:
+    """A program, compiled with orders of arguments and results."""
+    import jax
+
+    program = program_of(collection, name)
+    arguments = tuple(program.numbers(7))
+    given = formats(entry["in"], arguments, device())
+    taken = formats(entry["out"], jax.eval_shape(program.function, *arguments), device())
+    jitted = jax.jit(program.function, in_shardings=given, out_shardings=taken, **program.options)
+    return read(jitted.lower(*arguments).compile().as_text())
+
+
+def serve(line: Connection) -> None:
+    """Answers questions in a process until the other end is closed: a function of this module, and its arguments."""
+    os.environ |= ALONE
+    with contextlib.suppress(EOFError):
+        while True:
+            function, *arguments = line.recv()
+            try:
+                answer = function(*arguments)
+            except Failed as error:
+                answer = error
+            except Exception as error:
+                answer = Failed(complaint(f"{type(error).__name__}: {error}"))
+            line.send(answer)
+
+
+class Compiler:
+    """The compiler in a process of its own, which is ended where a compilation takes longer than so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        if not all(importlib.util.find_spec(name) for name in ("jax", "libtpu")):
+            raise Failed(f"XLA's TPU compiler is missing: pip install '{PACKAGES}', and PYTHON=.. for the Python that has it")
+        self.seconds = seconds
+        self.version = importlib.metadata.version("libtpu")
+        self.process: Any = None
+
+    def close(self) -> None:
+        """Ends the process, which has nothing to leave in order."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self.process = None
+
+    def asked(self, function: Any, *arguments: Any) -> Any:
+        if self.process is None:
+            context = multiprocessing.get_context("spawn")
+            self.line, other = context.Pipe()
+            self.process = context.Process(target=serve, args=(other,), daemon=True)
+            self.process.start()
+            other.close()
+        self.line.send((function, *arguments))
+        try:
+            answer = self.line.recv() if self.line.poll(self.seconds) else Unfinished(f"more than {self.seconds:g} s")
+        except EOFError:
+            answer = Unfinished("the compiler's process ended")
+        if isinstance(answer, Unfinished):
+            self.close()
+        if isinstance(answer, Failed):
+            raise answer
+        return answer
+
+    def text(self, collection: str, name: str) -> tuple[str, Sequence[str]]:
+        """A program as JAX hands it over, and its kinds of operations."""
+        answer: tuple[str, Sequence[str]] = self.asked(text_of, collection, name)
+        return answer
+
+    def compiled(self, collection: str, name: str, entry: Entry) -> Compiled:
+        """A program, compiled with orders of arguments and results."""
+        answer: Compiled = self.asked(compiled, collection, name, entry)
+        return answer
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--capped", metavar="SECONDS", type=float, default=60, help="the most that a compilation may take")
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("name", metavar="NAME", help="a program, or a seed of fresh")
+
+
+def main(options: argparse.Namespace) -> None:
+    with contextlib.closing(Compiler(options.capped)) as compiler:
+        for line in sys.stdin:
+            try:
+                answer = compiler.compiled(options.set, options.name, json.loads(line)["entry"]).report()
+            except Failed as error:
+                answer = {"error": str(error)}
+            except (KeyError, TypeError, json.JSONDecodeError) as error:
+                answer = {"error": f"the line is no plan: {error}"}
+            print(json.dumps(answer), flush=True)
