@@ -48,15 +48,17 @@ DEFAULT: Entry = {"in": None, "out": None}
 
 @dataclass(frozen=True)
 class Boundary:
-    """An argument or a result of a compiled program: its sizes, its order from minor to major, and whether it is copied."""
+    """An argument or a result of a compiled program: its sizes, its order from minor to major, its tiles, and whether it is
+    copied."""
 
     sizes: tuple[int, ...]
     order: tuple[int, ...]
+    tiles: str
     copied: bool
 
-    def strides(self) -> tuple[int, ...]:
-        """The order without dimensions of size 1, which have no place in memory."""
-        return tuple(dim for dim in self.order if self.sizes[dim] != 1)
+    def memory(self) -> tuple[tuple[int, ...], str]:
+        """What layouts that are one in memory share: dimensions of size 1 have a place in tiles alone."""
+        return tuple(dim for dim in self.order if self.sizes[dim] != 1), self.tiles
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,9 @@ class Compiled:
     arguments: list[Boundary]
     results: list[Boundary]
 
-    def entry(self) -> list[tuple[int, ...]]:
-        """The orders of arguments and results, to compare with another's."""
-        return [array.strides() for array in (*self.arguments, *self.results)]
+    def entry(self) -> list[tuple[tuple[int, ...], str]]:
+        """The layouts of arguments and results, to compare with another's."""
+        return [array.memory() for array in (*self.arguments, *self.results)]
 
     def report(self) -> dict[str, Any]:
         """The answer of a judge."""
@@ -96,9 +98,13 @@ def read(text: str) -> Compiled:
 
 def boundary(shapes: str, copied: Sequence[bool]) -> list[Boundary]:
     """The arrays of one side of a type such as `f32[8,128]{1,0:T(8,128)}`."""
-    found = re.findall(r"\w+\[([\d,]*)\](?:\{([\d,]*))?", shapes)
-    numbers = [[tuple(int(n) for n in part.split(",") if n) for part in each] for each in found]
-    return [Boundary(sizes, order, copy) for (sizes, order), copy in zip(numbers, copied, strict=True)]
+    found = re.findall(r"\w+\[([\d,]*)\](?:\{([\d,]*):?([^}]*)\})?", shapes)
+    return [Boundary(whole(sizes), whole(order), tiles, copy) for (sizes, order, tiles), copy in zip(found, copied, strict=True)]
+
+
+def whole(text: str) -> tuple[int, ...]:
+    """The numbers of a list such as `1,0`."""
+    return tuple(int(number) for number in text.split(",") if number)
 
 
 def order_format(order: Order, rank: int, place: Any) -> Any:
@@ -107,7 +113,7 @@ def order_format(order: Order, rank: int, place: Any) -> Any:
 
     if order is None or order == "AUTO":
         return Format(Layout.AUTO if order else None, place)
-    dims = [int(dim) for dim in order.strip("{}").split(":")[0].split(",") if dim]
+    dims = whole(order.strip("{}").split(":")[0])
     if sorted(dims) != list(range(rank)):
         raise Failed(f"{order} is no order of {rank} dimensions")
     return Format(Layout(tuple(reversed(dims))), place)
