@@ -3,36 +3,40 @@
 A folder has NAME.unopt.hlo or NAME.hlo, and perhaps NAME.after.hlo, after XLA's layout assignment; `export plan` writes
 programs of this project into folders. A judge is a command as for `layout-inspect plan --judge`, in which {} stands for
 NAME; without it, what a judge said before stays in the page.
+
+With `--fresh` or `--regression`, plans of random programs or of the set `regression` are compared with XLA's own layouts for a
+TPU, and nothing else is measured; see `tpu-judge`.
 """
 
 import argparse
+import contextlib
 import json
+import math
 import pathlib
+import random
 import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.inspect import Answer, plan
-from bench.results import Column, Page, Row, Table, number, numbers, programs
+from bench.programs import programs_of
+from bench.results import Column, Measured, Page, Row, Table, number, numbers, programs
 from bench.run import ROOT, Failed, existing
+from bench.tpu import AUTO, DEFAULT, Compiler
 
 MACHINE = "tpu_v5e"
 
 
 def not_above(rows: list[Row]) -> str:
-    """How many ratios to the less of `default` and `AUTO` are at most 1."""
-    ratios = numbers(rows, 4)
+    """How many ratios to the less of `default` and `AUTO` are at most 1, of the plan and of the best."""
+    found, best = numbers(rows, 4), numbers(rows, 6)
     return (
-        f"Of {len(ratios)} programs the plan costs no more than the less of `default` and `AUTO` for"
-        f" {sum(ratio <= 1 for ratio in ratios)}, and less for {sum(ratio < 1 for ratio in ratios)}; at most"
-        f" {max(ratios, default=1):.2f} times as much."
-    )
-
-
-def best_not_above(rows: list[Row]) -> str:
-    ratios = numbers(rows, 6)
-    return (
-        f"{not_above(rows)} The best that was judged costs no more for {sum(ratio <= 1 for ratio in ratios)}, and less for"
-        f" {sum(ratio < 1 for ratio in ratios)}."
+        f"Of {len(found)} programs the plan costs no more than the less of `default` and `AUTO` for"
+        f" {sum(ratio <= 1 for ratio in found)}, and less for {sum(ratio < 1 for ratio in found)}; at most"
+        f" {max(found, default=1):.2f} times as much. The best that was judged costs no more for"
+        f" {sum(ratio <= 1 for ratio in best)}, and less for {sum(ratio < 1 for ratio in best)}."
     )
 
 
@@ -40,11 +44,7 @@ def dearer(rows: list[Row]) -> str:
     return f"Plans that cost more than XLA's layouts: {sum(number(row[3]) > number(row[4]) for row in rows)}."
 
 
-COUNT, GAP = "{:,}", "{:.2f} %"
-JUDGEMENT = (
-    Column("program"), Column("default", COUNT), Column("AUTO", COUNT), Column("plan", COUNT),
-    Column("plan ÷ least of both", "{:.3f}"),
-)  # fmt: skip
+COUNT, GAP, RATIO = "{:,}", "{:.2f} %", "{:.3f}"
 PLANS = Table(
     "plans",
     (
@@ -56,21 +56,55 @@ INNER = Table(
     "inner",
     (
         Column("program"), Column("values"), Column("alike", "{:.0f} %"), Column("plan", COUNT), Column("XLA", COUNT),
-        Column("plan ÷ XLA", "{:.3f}"), Column("copies"), Column("XLA's"), Column("bytes copied", COUNT), Column("XLA's", COUNT),
+        Column("plan ÷ XLA", RATIO), Column("copies"), Column("XLA's"), Column("bytes copied", COUNT), Column("XLA's", COUNT),
     ),
     summary=dearer,
 )  # fmt: skip
+COSTS = Column("default", COUNT), Column("AUTO", COUNT), Column("plan", COUNT), Column("plan ÷ least of both", RATIO)
 JUDGED = Table(
     "judged",
-    (*JUDGEMENT, Column("best", COUNT), Column("best ÷ least of both", "{:.3f}"), Column("priced")),
-    summary=best_not_above,
+    (Column("program"), *COSTS, Column("best", COUNT), Column("best ÷ least of both", RATIO), Column("priced")),
+    summary=not_above,
 )
-# Programs that nobody had seen when rules were made, by the name of their folder.
-AFTERWARDS = {name: Table(name, JUDGEMENT, summary=not_above) for name in ("unseen", "kept_apart", "later")}
+GROUPS = (
+    Column("layouts"), Column("operation"), Column("programs"), Column("at most 1"), Column("less"),
+    Column("geometric mean", RATIO), Column("worst", RATIO), Column("AUTO's entry"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Grouped(Table):
+    """A table of programs whose page has a row for each kind of operation instead."""
+
+    def markdown(self, measured: Measured) -> str:
+        return Table(self.name, GROUPS).markdown(replace(measured, rows=grouped(measured.rows)))
+
+
+def grouped(rows: list[Row]) -> list[Row]:
+    """What plans and XLA's layouts cost over the less of XLA's: of all programs, and plans of those with each kind."""
+    kinds = sorted({kind for row in rows for kind in str(row[1]).split()})
+    groups = [(layouts, "any", rows) for layouts in PRICED]
+    groups += [("plan", kind, [row for row in rows if kind in str(row[1]).split()]) for kind in kinds]
+    return [[layouts, kind, *ratios(layouts, chosen)] for layouts, kind, chosen in groups if chosen]
+
+
+def ratios(layouts: str, rows: list[Row]) -> Row:
+    """How many programs there are, of how many a cost is at most the less of XLA's, and less; the mean, the most, and how
+    many plans have the entry that XLA chooses."""
+    each = [number(row[PRICED[layouts]]) / min(number(row[2]), number(row[3])) for row in rows]
+    mean = math.exp(sum(map(math.log, each)) / len(each))
+    alike = sum(map(int, numbers(rows, 6))) if layouts == "plan" else None
+    return [len(each), sum(ratio <= 1 for ratio in each), sum(ratio < 1 for ratio in each), mean, max(each), alike]
+
+
+COMPARISON = Column("program"), Column("operations"), *COSTS, Column("AUTO's entry")
+# The columns of what has a cost.
+PRICED = {"plan": 4, "default": 2, "AUTO": 3}
+COMPARED = {name: Grouped(name, COMPARISON) for name in ("fresh", "regression")}
 
 
 def page() -> Page:
-    return Page("plan", [PLANS, INNER, JUDGED, *AFTERWARDS.values()])
+    return Page("plan", [PLANS, INNER, JUDGED, *COMPARED.values()])
 
 
 def large(count: int) -> str:
@@ -171,45 +205,82 @@ class Judge:
         return (self.ask(default.json["entry"]) if default else None), self.ask({"in": "AUTO", "out": "AUTO"})
 
 
-def judged(results: Page, table: Table, command: str, most: int, texts: dict[str, str]) -> None:
-    """What a judge says of plans, and for the table JUDGED of the best of `most` that it is asked about."""
-    results.begin(table, *([f"at most {most} plans of a program were judged"] if table is JUDGED else []))
+def judged(results: Page, command: str, most: int, texts: dict[str, str]) -> None:
+    """What a judge says of plans, and of the best of `most` that it is asked about."""
+    results.begin(JUDGED, f"at most {most} plans of a program were judged")
     for name, text in texts.items():
         judge = Judge(command, name)
         default, auto = judge.peers(text)
-        search = ["--judge", judge.command, "--judgements", str(most)] if table is JUDGED else []
-        answer = planned(text, "--entry", "free", *search)
+        answer = planned(text, "--entry", "free", "--judge", judge.command, "--judgements", str(most))
         if not default or answer is None:
             continue
-        if table is JUDGED:
-            priced = [each["judged"] for each in answer.json.get("judged", []) if each["judged"] is not None]
-        else:
-            cost = judge.ask(answer.json["entry"])
-            priced = [] if cost is None else [cost]
-        if not priced:
-            continue
-        least = min(default, auto or default)
-        best = [min(priced), min(priced) / max(1, least), len(priced)] if table is JUDGED else []
-        results.put(table, [name, default, auto, priced[0], priced[0] / max(1, least), *best])
+        priced = [each["judged"] for each in answer.json.get("judged", []) if each["judged"] is not None]
+        if priced:
+            least = min(default, auto or default)
+            best = [min(priced), min(priced) / max(1, least), len(priced)]
+            results.put(JUDGED, [name, default, auto, priced[0], priced[0] / max(1, least), *best])
+
+
+def compared(results: Page, collection: str, names: Sequence[str], seconds: float, *conditions: str) -> None:
+    """Plans of a set beside XLA's layouts: of some programs or of all. What compiles for longer than so many seconds or costs
+    nothing is left out."""
+    left: Counter[str] = Counter()
+    table = COMPARED[collection]
+    with contextlib.closing(Compiler(seconds)) as compiler:
+        results.begin(table, f"libtpu {compiler.version}", *conditions)
+        for name in names or programs_of(collection):
+            try:
+                row = comparison(compiler, collection, name)
+            except Failed as error:
+                left[str(error)] += 1
+                print(name, error, flush=True)
+            else:
+                results.put(table, row)
+    results.remark(table, "left out", *(f"{reason}: {count}" for reason, count in sorted(left.items())))
+
+
+def comparison(compiler: Compiler, collection: str, name: str) -> Row:
+    """A row of a program: its costs with the default layouts, with those that XLA chooses, and with the plan's."""
+    text, kinds = compiler.text(collection, name)
+    entries = {"default": DEFAULT, "AUTO": AUTO, "plan": plan(text, MACHINE, "--entry", "free").json["entry"]}
+    found = {}
+    for layouts, entry in entries.items():
+        try:
+            found[layouts] = compiler.compiled(collection, name, entry)
+        except Failed as error:
+            raise Failed(f"{layouts}, {error}") from error
+    costs = [each.cycles for each in found.values()]
+    if 0 in costs:
+        raise Failed("no cycles")
+    alike = found["plan"].entry() == found["AUTO"].entry()
+    return [name, " ".join(kinds), *costs, costs[2] / min(costs[:2]), int(alike)]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", metavar="COMMAND", help="the judge of plans; {} stands for the name of a program")
     parser.add_argument("--judgements", metavar="N", type=int, default=16, help="the most plans that it is asked about")
+    parser.add_argument("--fresh", metavar="N", type=int, help="compares plans of so many random programs with XLA's layouts")
+    parser.add_argument("--seed", metavar="S", type=int, help="the seed of these; without it another one each time")
+    parser.add_argument("--regression", action="store_true", help="compares plans of the set regression with XLA's layouts")
+    parser.add_argument("--capped", metavar="SECONDS", type=float, default=60, help="the most that a compilation may take")
     parser.add_argument("folders", metavar="FOLDER", type=existing, nargs="*", default=[ROOT / "test/hlo"])
 
 
 def main(options: argparse.Namespace) -> None:
     results = page()
-    afterwards = [folder for folder in options.folders if folder.name in AFTERWARDS]
-    folders = [folder for folder in options.folders if folder not in afterwards]
-    texts = {name: text for folder in folders for name, text in texts_of(folder).items()}
-    if texts or not afterwards:
-        plans(results, {f"made, {count:,} values": large(count) for count in (5000, 25000)} | texts)
-    after = {file.name.split(".")[0]: file.read_text() for folder in folders for file in sorted(folder.glob("*.after.hlo"))}
+    if options.fresh:
+        seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+        seeds = random.Random(seed)
+        names = [str(seeds.randrange(2**32)) for _ in range(options.fresh)]
+        compared(results, "fresh", names, options.capped, f"{options.fresh} programs of seed {seed}")
+    if options.regression:
+        compared(results, "regression", (), options.capped)
+    if options.fresh or options.regression:
+        return
+    texts = {name: text for folder in options.folders for name, text in texts_of(folder).items()}
+    plans(results, {f"made, {count:,} values": large(count) for count in (5000, 25000)} | texts)
+    after = {file.name.split(".")[0]: file.read_text() for folder in options.folders for file in sorted(folder.glob("*.after.hlo"))}
     if after:
         inner(results, after)
     if options.judge and texts:
-        judged(results, JUDGED, options.judge, options.judgements, texts)
-    for folder in afterwards if options.judge else []:
-        judged(results, AFTERWARDS[folder.name], options.judge, 1, texts_of(folder))
+        judged(results, options.judge, options.judgements, texts)
