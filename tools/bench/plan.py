@@ -24,7 +24,7 @@ from bench.inspect import Answer, plan
 from bench.programs import programs_of
 from bench.results import Column, Measured, Page, Row, Table, number, numbers, programs
 from bench.run import ROOT, Failed, existing
-from bench.tpu import AUTO, DEFAULT, Compiler
+from bench.tpu import AUTO, DEFAULT, Compiler, compiled, text_of
 
 MACHINE = "tpu_v5e"
 
@@ -241,12 +241,12 @@ def compared(results: Page, collection: str, names: Sequence[str], seconds: floa
 
 def comparison(compiler: Compiler, collection: str, name: str) -> Row:
     """A row of a program: its costs with the default layouts, with those that XLA chooses, and with the plan's."""
-    text, kinds = compiler.text(collection, name)
+    text, kinds = compiler.asked(text_of, collection, name)
     entries = {"default": DEFAULT, "AUTO": AUTO, "plan": plan(text, MACHINE, "--entry", "free").json["entry"]}
     found = {}
     for layouts, entry in entries.items():
         try:
-            found[layouts] = compiler.compiled(collection, name, entry)
+            found[layouts] = compiler.asked(compiled, collection, name, entry)
         except Failed as error:
             raise Failed(f"{layouts}, {error}") from error
     costs = [each.cycles for each in found.values()]

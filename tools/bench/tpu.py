@@ -19,10 +19,10 @@ import multiprocessing
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from bench.programs import SETS, Program, lowered, programs_of
 from bench.run import Failed, Unfinished, complaint
@@ -39,6 +39,7 @@ ALONE = {
     "TPU_STDERR_LOG_LEVEL": "3",
 }
 
+Answer = TypeVar("Answer")
 Order: TypeAlias = str | None
 # The orders of `in` and of `out`, or one that holds for each array.
 Entry: TypeAlias = dict[str, Any]
@@ -46,7 +47,7 @@ AUTO: Entry = {"in": "AUTO", "out": "AUTO"}
 DEFAULT: Entry = {"in": None, "out": None}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Boundary:
     """An argument or a result of a compiled program: its sizes, its order from minor to major, its tiles, and whether it is
     copied."""
@@ -54,7 +55,7 @@ class Boundary:
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     tiles: str
-    copied: bool
+    copied: bool = False
 
     def memory(self) -> tuple[tuple[int, ...], str]:
         """What layouts that are one in memory share: dimensions of size 1 have a place in tiles alone."""
@@ -83,23 +84,26 @@ class Compiled:
 
 def read(text: str) -> Compiled:
     """What a compiled text says of cycles and of the entry."""
-    header, main = text.split("\n", 1)[0], text[text.index("\nENTRY") :]
-    sides = header.split("entry_computation_layout={", 1)[1].split(")->", 1)
+    main = text[text.index("\nENTRY") :]
+    found = re.search(r"entry_computation_layout=\{\((.*)\)->(.*?)\}(?:, [a-z_]+=|\n)", text)
+    assert found, "XLA says the layouts of the entry"
+    arguments, results = map(boundary, found.groups())
     made = re.findall(r"^ *(ROOT )?(%[\w.-]+) = (?:\(.*?\)|\S+) ([\w-]+)\((.*)$", main, re.MULTILINE)
     reads = {name: (kind, re.findall(r"%[\w.-]+", rest.split("), ")[0])) for _, name, kind, rest in made}
-    parameters = {int(rest.split(")")[0]): name for _, name, kind, rest in made if kind == "parameter"}
-    users = {each: [kind for kind, operands in reads.values() if each in operands] for each in parameters.values()}
+    for _, name, kind, rest in made:
+        if kind == "parameter":
+            users = [user for user, operands in reads.values() if name in operands]
+            arguments[int(rest.split(")")[0])].copied = users == ["copy"]
     root = next(name for first, name, *_ in made if first)
-    results = reads[root][1] if reads[root][0] == "tuple" else [root]
-    copied = [users[parameters[k]] == ["copy"] for k in sorted(parameters)], [reads[name][0] == "copy" for name in results]
-    arguments, outputs = (boundary(*each) for each in zip(sides, copied, strict=True))
-    return Compiled(sum(map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))), arguments, outputs)
+    for result, name in zip(results, reads[root][1] if reads[root][0] == "tuple" else [root] * len(results), strict=True):
+        result.copied = reads[name][0] == "copy"
+    return Compiled(sum(map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))), arguments, results)
 
 
-def boundary(shapes: str, copied: Sequence[bool]) -> list[Boundary]:
+def boundary(shapes: str) -> list[Boundary]:
     """The arrays of one side of a type such as `f32[8,128]{1,0:T(8,128)}`."""
     found = re.findall(r"\w+\[([\d,]*)\](?:\{([\d,]*):?([^}]*)\})?", shapes)
-    return [Boundary(whole(sizes), whole(order), tiles, copy) for (sizes, order, tiles), copy in zip(found, copied, strict=True)]
+    return [Boundary(whole(sizes), whole(order), tiles) for sizes, order, tiles in found]
 
 
 def whole(text: str) -> tuple[int, ...]:
@@ -193,7 +197,8 @@ class Compiler:
             self.process.join()
             self.process = None
 
-    def asked(self, function: Any, *arguments: Any) -> Any:
+    def asked(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        """The answer of a function of this module in that process."""
         if self.process is None:
             context = multiprocessing.get_context("spawn")
             self.line, other = context.Pipe()
@@ -201,24 +206,15 @@ class Compiler:
             self.process.start()
             other.close()
         self.line.send((function, *arguments))
+        late = Unfinished(f"more than {self.seconds:g} s")
         try:
-            answer = self.line.recv() if self.line.poll(self.seconds) else Unfinished(f"more than {self.seconds:g} s")
+            answer: Answer | Failed = self.line.recv() if self.line.poll(self.seconds) else late
         except EOFError:
             answer = Unfinished("the compiler's process ended")
         if isinstance(answer, Unfinished):
             self.close()
         if isinstance(answer, Failed):
             raise answer
-        return answer
-
-    def text(self, collection: str, name: str) -> tuple[str, Sequence[str]]:
-        """A program as JAX hands it over, and its kinds of operations."""
-        answer: tuple[str, Sequence[str]] = self.asked(text_of, collection, name)
-        return answer
-
-    def compiled(self, collection: str, name: str, entry: Entry) -> Compiled:
-        """A program, compiled with orders of arguments and results."""
-        answer: Compiled = self.asked(compiled, collection, name, entry)
         return answer
 
 
@@ -232,7 +228,7 @@ def main(options: argparse.Namespace) -> None:
     with contextlib.closing(Compiler(options.capped)) as compiler:
         for line in sys.stdin:
             try:
-                answer = compiler.compiled(options.set, options.name, json.loads(line)["entry"]).report()
+                answer = compiler.asked(compiled, options.set, options.name, json.loads(line)["entry"]).report()
             except Failed as error:
                 answer = {"error": str(error)}
             except (KeyError, TypeError, json.JSONDecodeError) as error:
