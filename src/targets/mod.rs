@@ -20,10 +20,8 @@
 //! | [`costs`] | what kernels cost |
 //! | [`relayout`] | what relayouts cost |
 //! | [`wants`] | the layouts that operations want |
-//! | [`habits`] | the layouts in which operations are made whatever is wanted |
 
 pub mod costs;
-pub mod habits;
 pub mod kernel;
 pub mod product;
 pub mod relayout;

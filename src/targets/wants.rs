@@ -2,20 +2,21 @@
 //!
 //! | operation | wants |
 //! |---|---|
-//! | product | the last dimension of each of two kinds (rows, columns, summed over) minor and second-minor, in either order; batch dimensions outside |
+//! | product | the longest dimension of each of two kinds (rows, columns, summed over) minor and second-minor, as pads least; batch dimensions most major |
 //! | convolution | features minor and batches second; features and the last spatial dimension; batches and features; the last spatial dimension and features. The kernel with output features minor |
 //! | gather, scatter | the data with the dimensions that indices are for most major, all else row-major: blocks are then whole lines |
-//! | sort, top k | a dimension minor that is not the one that is sorted: lanes are compared at the same time |
+//! | sort, top k | on a machine with tiles the sorted dimension second-minor; minor, too, where it is longer than registers have lanes |
 //! | matrices and Fourier transforms | row-major |
 //!
-//! All other operations take the layouts that their neighbours have. Wants are candidates, not demands: what each costs
-//! is for [`Target::operation_cost`].
+//! All other operations take the layouts that their neighbours have. A planner for tiles has an operation in no other
+//! layouts than those that it wants; what each costs is for [`Target::operation_cost`].
 
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
 use crate::operations::shape::Array;
 use crate::text::Error;
-use crate::tiled::Layout;
+use crate::tiled::{Expansion, Layout};
+use std::cmp::Ordering;
 
 /// One way to lay out the operands and results of an operation. `None` where every layout is as good.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,11 +40,12 @@ impl Target {
     pub fn wants(&self, operation: &Operation, operands: &[&Array], results: &[&Array]) -> Result<Vec<Want>, Error> {
         let ways = match operation {
             Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
-                dot([lhs_batch, rhs_batch], [lhs_contracting, rhs_contracting], operands)
+                let contracted = [(&lhs_batch[..], &lhs_contracting[..]), (&rhs_batch, &rhs_contracting)];
+                results.first().and_then(|result| self.matrices(contracted, operands, result)).unwrap_or_default()
             }
             Operation::Convolution(convolution) => windows(convolution),
             Operation::Gather(gather) | Operation::Scatter(gather) => self.blocks(gather, operands, results),
-            Operation::Algorithm(algorithm) => lines(algorithm, operands, results),
+            Operation::Algorithm(algorithm) => self.lines(algorithm, operands, results),
             _ => Vec::new(),
         };
         let mut wants: Vec<Want> = Vec::new();
@@ -124,33 +126,107 @@ impl Target {
     }
 }
 
-/// The ways of a product: for each operand and the result, which of its two kinds of dimensions is minor.
-fn dot(batch: [&[usize]; 2], contracting: [&[usize]; 2], operands: &[&Array]) -> Vec<Minor> {
-    let [lhs, rhs, ..] = operands else { return Vec::new() };
-    let free = |side: usize, array: &Array| -> Vec<usize> {
-        let taken = |dim: &usize| !batch[side].contains(dim) && !contracting[side].contains(dim);
-        (0..array.dims.len()).filter(taken).collect()
-    };
-    let (rows, columns) = (free(0, lhs), free(1, rhs));
-    let first = batch[0].len();
-    let ends = |a: Option<usize>, b: Option<usize>| {
-        let pair = [a, b].into_iter().flatten().collect::<Vec<_>>();
-        let turned = pair.iter().rev().copied().collect();
-        if pair.len() == 2 { vec![pair, turned] } else { vec![pair] }
-    };
-    let left = ends(contracting[0].iter().max().copied(), rows.last().copied());
-    let right = ends(columns.last().copied(), contracting[1].iter().max().copied());
-    let last = |dims: &[usize], before: usize| (!dims.is_empty()).then(|| before + dims.len() - 1);
-    let out = ends(last(&columns, first + rows.len()), last(&rows, first));
-    let mut ways = Vec::new();
-    for left in &left {
-        for right in &right {
-            for out in &out {
-                ways.push((vec![Some(left.clone()), Some(right.clone())], vec![Some(out.clone())]));
+/// The dimensions of an operand of a product by their kind.
+struct OperandDims<'a> {
+    batch: &'a [usize],
+    contracting: &'a [usize],
+    free: Vec<usize>,
+    sizes: Vec<i64>,
+}
+
+impl<'a> OperandDims<'a> {
+    /// `None` where a size is not known.
+    fn new(array: &Array, (batch, contracting): (&'a [usize], &'a [usize])) -> Option<OperandDims<'a>> {
+        let taken = |dim: &usize| batch.contains(dim) || contracting.contains(dim);
+        let free = (0..array.dims.len()).filter(|dim| !taken(dim)).collect();
+        Some(OperandDims { batch, contracting, free, sizes: array.sizes()? })
+    }
+
+    /// The position of the longest dimension of a list, of equals the last dimension.
+    fn longest(&self, dims: &[usize]) -> Option<usize> {
+        (0..dims.len()).max_by_key(|position| (self.sizes[dims[*position]], dims[*position]))
+    }
+}
+
+impl Target {
+    /// The ways of a product. The longest dimension of each kind (rows, columns, summed over) is one of the two minor ones of
+    /// both arrays that have it; dimensions that are summed over come next, then rows, columns, and batch dimensions. So XLA's
+    /// compiler for a TPU lays out 314 of 327 random products whose entry it may choose.
+    fn matrices(&self, dims: [(&[usize], &[usize]); 2], operands: &[&Array], result: &Array) -> Option<Vec<Minor>> {
+        let [lhs, rhs, ..] = operands else { return None };
+        let [left, right] = [OperandDims::new(lhs, dims[0])?, OperandDims::new(rhs, dims[1])?];
+        let depth = left.longest(left.contracting);
+        let order = |side: &OperandDims, array: &Array| {
+            let pair = [depth.map(|k| side.contracting[k]), side.longest(&side.free).map(|k| side.free[k])];
+            let major = side.batch.iter().rev().copied();
+            self.least_padded_pairs(array, pair, from_last(side.contracting).chain(from_last(&side.free)).chain(major))
+        };
+        let rows = left.batch.len()..left.batch.len() + left.free.len();
+        let columns = rows.end..rows.end + right.free.len();
+        let row = left.longest(&left.free).map(|k| rows.start + k);
+        let column = right.longest(&right.free).map(|k| columns.start + k);
+        let rest = rows.clone().rev().chain(columns.rev()).chain((0..rows.start).rev());
+        let written = self.least_padded_pairs(result, [row, column], rest);
+        let mut ways = Vec::new();
+        for left in order(&left, lhs) {
+            for right in order(&right, rhs) {
+                let read = || vec![Some(left.clone()), Some(right.clone())];
+                ways.extend(written.iter().map(|written| (read(), vec![Some(written.clone())])));
             }
         }
+        Some(ways)
     }
-    ways
+
+    /// The orders that begin with two dimensions, in the way that pads least, or in both, the last dimension minor first;
+    /// `rest` has the others, too.
+    fn least_padded_pairs(
+        &self,
+        array: &Array,
+        pair: [Option<usize>; 2],
+        rest: impl Iterator<Item = usize>,
+    ) -> Vec<Vec<usize>> {
+        let rest: Vec<usize> = rest.filter(|dim| !pair.contains(&Some(*dim))).collect();
+        let [Some(a), Some(b)] = pair else { return vec![pair.into_iter().flatten().chain(rest).collect()] };
+        let bytes = |order: &Vec<usize>| {
+            let sizes = array.sizes()?;
+            let layout = self.layout(array.element, &sizes, order).ok()?;
+            Expansion::new(&sizes, &layout).ok()?.padded_bytes(array.element).ok()
+        };
+        let [one, other] = [[a.max(b), a.min(b)], [a.min(b), a.max(b)]].map(|minor| [&minor[..], &rest].concat());
+        match bytes(&one).cmp(&bytes(&other)) {
+            Ordering::Less => vec![one],
+            Ordering::Greater => vec![other],
+            Ordering::Equal => vec![one, other],
+        }
+    }
+
+    /// The ways of algorithms that go through lines or matrices. A line is sorted in the rows of registers; in the lanes, too,
+    /// where it is longer than they are.
+    fn lines(&self, algorithm: &Algorithm, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
+        let sizes = operands.first().and_then(|array| array.sizes()).unwrap_or_default();
+        let all =
+            |order: &[usize]| (vec![Some(order.to_vec()); operands.len()], vec![Some(order.to_vec()); results.len()]);
+        let sorted = match algorithm {
+            Algorithm::Sort { dim } => *dim,
+            Algorithm::TopK { .. } => sizes.len().saturating_sub(1),
+            Algorithm::Fft { .. } | Algorithm::Cholesky { .. } | Algorithm::TriangularSolve { .. } => {
+                return vec![all(&[])];
+            }
+            _ => return Vec::new(),
+        };
+        let registers = self.machine().model.registers.filter(|_| self.has_tiles());
+        let Some((_, lanes)) = registers.filter(|_| sorted < sizes.len()) else { return Vec::new() };
+        let others = (0..sizes.len()).rev().filter(|dim| *dim != sorted);
+        let ways = others.flat_map(|other| [[other, sorted], [sorted, other]]);
+        ways.filter(|[minor, _]| *minor != sorted || sizes[sorted] > lanes).map(|order| all(&order)).collect()
+    }
+}
+
+/// Dimensions from the last to the first.
+fn from_last(dims: &[usize]) -> impl Iterator<Item = usize> {
+    let mut dims = dims.to_vec();
+    dims.sort_unstable();
+    dims.into_iter().rev()
 }
 
 /// The ways of a convolution: the input and the output alike.
@@ -171,22 +247,4 @@ fn windows(convolution: &Convolution) -> Vec<Minor> {
         (vec![Some(input.to_vec()), kernel.clone()], vec![Some(output.to_vec())])
     };
     pairs.into_iter().map(way).collect()
-}
-
-/// What algorithms want that go through lines, windows or matrices.
-fn lines(algorithm: &Algorithm, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
-    let rank = operands.first().map_or(0, |array| array.dims.len());
-    let sorted = match algorithm {
-        Algorithm::Sort { dim } => *dim,
-        Algorithm::TopK { .. } => rank.saturating_sub(1),
-        Algorithm::Fft { .. } | Algorithm::Cholesky { .. } | Algorithm::TriangularSolve { .. } => {
-            return vec![(vec![Some(Vec::new()); operands.len()], vec![Some(Vec::new()); results.len()])];
-        }
-        _ => return Vec::new(),
-    };
-    let way = |minor: usize| {
-        let order = || Some(vec![minor]);
-        (vec![order(); operands.len()], vec![order(); results.len()])
-    };
-    (0..rank).rev().filter(|dim| *dim != sorted).map(way).collect()
 }

@@ -173,7 +173,7 @@ fn reshapes_before_transposes_are_planned() {
     }
 }
 
-/// Two known gaps of the model, each with its smallest program; where one is closed, its law holds and belongs above.
+/// A known gap of the model, with its smallest program; where it is closed, its law holds and belongs above.
 #[test]
 fn known_gaps_are_as_they_were() {
     // No layout is offered to the transpose that both reshapes can have.
@@ -181,9 +181,13 @@ fn known_gaps_are_as_they_were() {
         b = f32[2,2,2,2,3,2] reshape(a)\n  c = f32[2,2,3,2,2,2] transpose(b), dimensions={2,5,4,0,3,1}\n  \
         ROOT d = f32[2,2,2,2,3,2] reshape(c)\n}\n";
     assert!(matches!(planned(between_reshapes, "tpu_v5e", EntryLayouts::Default), Err(Unplanned::Impossible(_))));
-    // Free layouts include the default ones, and so must cost no more; a name with two users is not priced as a copy.
+}
+
+/// Free layouts include the default ones, also where two results are one array under another name.
+#[test]
+fn free_layouts_of_a_name_with_two_users_cost_no_more() {
     let twice = "HloModule m\nENTRY main {\n  x = f32[64,128] parameter(0)\n  y = f32[8,8,128] reshape(x)\n  \
         ROOT t = (f32[8,8,128], f32[8,8,128]) tuple(y, y)\n}\n";
     let costs = [EntryLayouts::Default, EntryLayouts::Free].map(|entry| planned(twice, "tpu_v5e", entry).unwrap().0);
-    assert_eq!(costs, [0, 3_908]);
+    assert!(costs[1] <= costs[0], "{costs:?}");
 }

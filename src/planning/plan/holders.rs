@@ -39,12 +39,13 @@ pub fn states(choices: &Choices, class: usize, made: &[LayoutId], users: &[(usiz
     let mut seconds: Vec<usize> = (0..all).filter(|id| needed[*id] && takers[*id] > 1).collect();
     seconds.sort_by_key(|id| (bytes[*id], *id));
     seconds.truncate(MOST_SECONDS);
-    if seconds.is_empty() {
-        return None;
-    }
     let mut own = made.to_vec();
     own.sort_unstable();
     own.dedup();
+    // An array that is made as everybody takes it needs no other layout.
+    if seconds.iter().all(|id| own == [*id as LayoutId]) {
+        return None;
+    }
     let with = |from: &LayoutId| {
         let from = *from;
         let more = seconds.iter().map(|id| *id as LayoutId).filter(move |id| *id != from);

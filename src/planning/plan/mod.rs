@@ -35,10 +35,8 @@
 //! | [`reshapes`] | which orders go together, and in which reshapes are made |
 //! | [`cutting`] | convolutions that cut their images |
 //! | [`ways`] | the layouts that an operation's arrays may have together |
-//! | [`habits`] | layouts in which operations are made whatever is wanted |
 //! | [`kernels`] | which operations are one kernel |
 //! | [`holders`] | arrays that are held in two layouts |
-//! | [`doubts`] | arguments and results near reshapes that move |
 //! | [`renames`] | arguments and results under other names |
 //! | [`prices`] | what ways and relayouts cost |
 //! | [`moving`] | what reshapes cost that move elements |
@@ -63,8 +61,6 @@ pub mod canonical;
 pub mod classes;
 pub mod cutting;
 pub mod digits;
-pub mod doubts;
-pub mod habits;
 pub mod holders;
 pub mod homes;
 pub mod judging;

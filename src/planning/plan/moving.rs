@@ -96,11 +96,9 @@ pub fn without_form(
     others: impl Iterator<Item = ReshapeEnds>,
     around: Around,
 ) -> Result<i64, Error> {
-    let minor =
-        |(class, id): (usize, LayoutId)| choices.classes.all[class].layouts[usize::from(id)].minor_to_major.first();
     let mut least: Option<i64> = None;
     for [before, after] in others {
-        if in_place(choices, [before, after]) && minor(before) == minor(from) && minor(after) == minor(to) {
+        if in_place(choices, [before, after]) && (before == from || after == to) {
             let [first, second] = [
                 copy(prices, from, before.1, (around.made_by, around.argument), Taker::Other)?,
                 copy(prices, after, to.1, (around.kept, false), around.taker)?,
@@ -120,5 +118,9 @@ fn copy(
     taker: Taker,
 ) -> Result<i64, Error> {
     let extent = Extent::Nothing;
-    prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false }, from, to)
+    prices.relayout(
+        Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false, follows: false },
+        from,
+        to,
+    )
 }

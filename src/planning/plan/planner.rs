@@ -346,8 +346,10 @@ impl<'a, 't> Planner<'a, 't> {
             // A reshape that moves elements between these layouts is made in its form, with copies before and after it.
             let form = form(program, choices, k).filter(|_| first(&|way| results(way) && alike(way) == 1).is_none());
             let in_form = form.and_then(|form| first(&|way| ends(program, choices, k, way) == Some(form)));
-            let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
-            let best = ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)));
+            // What is made in another layout than that of the file is copied by those that take it.
+            let copied = matches!(instance.doing, Doing::Operation(_));
+            let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| copied || results(way));
+            let best = ways.max_by_key(|(number, way)| (results(way), alike(way), std::cmp::Reverse(*number)));
             let best = follows.or(in_form).or(best.map(|(number, _)| number));
             chosen.push(best.ok_or_else(|| missing(instance.results[0]))?);
         }

@@ -2,8 +2,6 @@
 
 use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
-use super::doubts::doubts;
-use super::habits::{self, bent, summed_after};
 use super::holders::{HeldIn, states};
 use super::homes::{end, homes, rename};
 use super::kernels::{Kept, Kernels};
@@ -22,7 +20,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use tensor_layout::operations::operation::Operation;
-use tensor_layout::operations::sizes::without;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -39,8 +36,6 @@ pub struct Posed<'a, 't> {
     pub kernels: Kernels,
     /// What is an argument or a result under another name.
     pub renames: Renames,
-    /// Arguments and results have layouts whose costs are less certain than others: by what their relayout is divided.
-    pub doubted: Vec<Option<i64>>,
     /// For each instance whether its work is [needed](Program::needed).
     pub needed: Vec<bool>,
     /// The users of each array, in [canonical order](super::canonical): instances and their operands, without dead code.
@@ -99,7 +94,6 @@ impl<'a, 't> Posed<'a, 't> {
         let mut choices = Choices::new(&program, &order, LayoutClasses::new(target), entry, steps).map_err(located)?;
         let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
         let renames = Renames::new(&program, &users, moves);
-        let doubted = doubts(&program, &users, &choices.classes, &choices.class);
         let mut holders = Vec::with_capacity(users.len());
         let mut next = program.instances.len();
         for (made, own) in users.iter().enumerate() {
@@ -111,7 +105,7 @@ impl<'a, 't> Posed<'a, 't> {
             next += usize::from(holders[made].is_some());
         }
         homes(&program, &mut choices, (&kernels, &users), &renames, &holders);
-        Ok(Posed { program, choices, kernels, renames, doubted, needed: order.needed, users, holders })
+        Ok(Posed { program, choices, kernels, renames, needed: order.needed, users, holders })
     }
 
     /// When each array is in memory.
@@ -161,6 +155,7 @@ impl<'a, 't> Posed<'a, 't> {
             extent: self.extent(user, operand),
             reads: self.kernels.reads[user][operand],
             in_place: self.choices.classes.target.reads_in_any_order() && self.has_loops(user),
+            follows: self.follows(user),
         }
     }
 
@@ -168,6 +163,18 @@ impl<'a, 't> Posed<'a, 't> {
     fn cuts(&self, (user, operand): (usize, usize)) -> bool {
         let convolution = matches!(self.program.instances[user].doing, Doing::Operation(Operation::Convolution(_)));
         convolution && operand == 0 && self.choices.ways[user][0].operands[0].is_none()
+    }
+
+    /// Whether an operation is computed in the layouts of its neighbours.
+    fn follows(&self, k: usize) -> bool {
+        let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
+        self.choices.classes.target.has_tiles()
+            && match operation {
+                Operation::Reshape | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => false,
+                Operation::Dot { .. } => self.program.loop_product(k).is_some(),
+                Operation::Algorithm(_) | Operation::Other { .. } => false,
+                _ => true,
+            }
     }
 
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
@@ -184,18 +191,6 @@ impl<'a, 't> Posed<'a, 't> {
                     | Operation::Reduce { .. }
                     | Operation::Loops(_)
             )
-    }
-
-    /// The dimensions that a product takes from one operand alone: rows or columns.
-    fn own_dims(&self, user: usize, operand: usize) -> Vec<usize> {
-        let instance = &self.program.instances[user];
-        let Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }) =
-            instance.doing
-        else {
-            return Vec::new();
-        };
-        let shared = if operand == 0 { [lhs_batch, lhs_contracting] } else { [rhs_batch, rhs_contracting] };
-        without(self.program.made[instance.operands[operand]].array.dims.len(), &shared.map(|dims| &dims[..]))
     }
 
     /// What an instance reads of an operand.
@@ -246,8 +241,7 @@ impl<'a, 't> Posed<'a, 't> {
                 Some(to) => to,
                 None if origin.tied && port.contains(&from) => from,
                 None => {
-                    let own = self.own_dims(user, operand);
-                    let (cost, to) = prices.port(meeting, from, (port, &own))?;
+                    let (cost, to) = prices.port(meeting, from, port)?;
                     let cost = if origin.tied && from != to { FORBIDDEN } else { cost };
                     return Ok(Met { cost, from, to, meeting });
                 }
@@ -284,6 +278,7 @@ impl<'a, 't> Posed<'a, 't> {
             extent: Extent::Nothing,
             reads: 0,
             in_place: false,
+            follows: false,
         }
     }
 
@@ -325,14 +320,8 @@ impl<'a, 't> Posed<'a, 't> {
         for (k, ways) in self.choices.ways.iter().enumerate() {
             let wrong = |error| (self.program.instances[k].node, error);
             steps.step().map_err(wrong)?;
-            let key = (
-                self.own(k),
-                Rc::as_ptr(ways),
-                self.kernels.kept[k],
-                self.operand_maker(k),
-                self.after(k),
-                (self.renames.to_result[k], self.doubted[k]),
-            );
+            let key =
+                (self.own(k), Rc::as_ptr(ways), self.kernels.kept[k], self.operand_maker(k), self.renames.to_result[k]);
             let costs = || ways.iter().map(|way| self.cost(prices, k, way)).collect::<Result<Vec<_>, _>>();
             let costs = found_once(&mut known, key, |_| costs().map(Rc::new)).map_err(wrong)?;
             let costs = times_all(&costs, self.program.instances[k].times).map_err(wrong)?;
@@ -461,7 +450,7 @@ impl<'a, 't> Posed<'a, 't> {
             Doing::Operation(operation) => operation,
             // The default is the first layout of a class.
             Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => {
-                return prices.leaving(self.choices.class[instance.results[0]], way.results[0], self.doubted[k]);
+                return Ok(prices.leaving(self.choices.class[instance.results[0]], way.results[0]));
             }
             _ => return Ok(0),
         };
@@ -480,36 +469,8 @@ impl<'a, 't> Posed<'a, 't> {
             };
         }
         let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
-        let more = [self.moving(prices, k, way, kept)?, self.bent(prices, k, way, kept)?];
-        let all = more.into_iter().try_fold(cost, i64::checked_add);
-        all.ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
-    }
-
-    /// What copies cost from and to the layouts in which an operation takes and makes its arrays whatever is wanted.
-    fn bent(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
-        let Posed { program, choices, users, .. } = self;
-        if kept == Kept::Remade {
-            return Ok(0);
-        }
-        let mut cost = 0i64;
-        let own = (k, &way.operands[..], &way.results[..]);
-        for bent in bent(program, &choices.classes, &choices.class, users, own) {
-            let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
-            let meeting =
-                Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };
-            cost = cost.saturating_add(prices.relayout(meeting, bent.from, bent.to)?);
-        }
-        Ok(cost)
-    }
-
-    /// What comes after an instance, as far as its own cost depends on it.
-    fn after(&self, k: usize) -> (bool, Vec<usize>) {
-        match self.program.instances[k].doing {
-            Doing::Operation(Operation::Dot { .. }) => {
-                (habits::ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
-            }
-            _ => (false, Vec::new()),
-        }
+        cost.checked_add(self.moving(prices, k, way, kept)?)
+            .ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
     }
 
     /// What is around a reshape.

@@ -70,6 +70,9 @@ pub struct Meeting {
     pub reads: i64,
     /// Whether a kernel of loops takes it, on a machine whose kernels read in any order: no copy stands between.
     pub in_place: bool,
+    /// Whether the operation has no form of its own, so that a compiler for tiles gives it the layout of a neighbour: a copy
+    /// before it costs no less than one in memory space 0.
+    pub follows: bool,
 }
 
 impl Meeting {
@@ -122,18 +125,9 @@ impl<'a, 't> Prices<'a, 't> {
         self.classes.array(class, layout, self.space(class, layout))
     }
 
-    /// What it costs an argument or a result to be in another layout than the target's default, which is the first;
-    /// `doubted` where a [reshape](super::doubts) decides about it: then it is that part of its relayout, too.
-    ///
-    /// # Errors
-    /// The cost does not fit in 64 bits.
-    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: Option<i64>) -> Result<i64, Error> {
-        let own = &self.classes.all[class];
-        let margin = if self.is_second(class, layout) { 2 * MARGIN } else { MARGIN };
-        let Some(by) = doubted.filter(|_| own.element.is_data()) else { return Ok(margin) };
-        let array = self.classes.array(class, 0, 0);
-        let copy = self.target().relayout_cost(&array, &own.layouts[0], &own.layouts[usize::from(layout)])?;
-        sum([margin, copy / by].into_iter())
+    /// What it costs an argument or a result to be in another layout than the target's default, which is the first.
+    pub fn leaving(&self, class: usize, layout: LayoutId) -> i64 {
+        if self.is_second(class, layout) { 2 * MARGIN } else { MARGIN }
     }
 
     /// Whether the same dimensions the other way round are minor in another layout of an array that takes as many bytes, and
@@ -279,58 +273,14 @@ impl<'a, 't> Prices<'a, 't> {
         sum(self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?.reads.into_iter())
     }
 
-    /// Whether a product has to bring an operand into another form in its kernel, of which costs say nothing: registers hold
-    /// one of its own dimensions that does not fill their rows, where another one would with at most a twentieth of padding, or
-    /// with no larger a part of it; or two of its own, and none that is summed over. By XLA's count, for two products of `[b,s,k]`, from `{2,0,1}` and
-    /// `{2,1,0}`:
-    ///
-    /// | `[b,s,k]` | f32 | bf16 |
-    /// |---|---|---|
-    /// | `[4,200,256]` | 7,409 and 6,010 | 9,208 and 8,509 |
-    /// | `[3,70,90]` | 5,068 and 4,976 | 7,171 and 7,125 |
-    /// | `[2,130,192]` | 5,763 and 5,621 | 7,858 and 7,787 |
-    /// | `[2,90,192]` | 6,445 and 6,470 | 9,057 and 9,069 |
-    ///
-    /// and for one, from `{1,0,2}` and `{1,2,0}`:
-    ///
-    /// | `[b,s,k]` | f32 | bf16 |
-    /// |---|---|---|
-    /// | `[24,200,30]` | 11,552 and 10,086 | 10,802 and 10,069 |
-    /// | `[9,65,24]` | 4,719 and 4,344 | 4,519 and 4,332 |
-    /// | `[16,128,5]` | 5,261 and 5,186 | 5,219 and 5,182 |
-    fn is_reformed(&self, class: usize, layout: LayoutId, own: &[usize]) -> bool {
-        let sizes = &self.classes.all[class].sizes;
-        let Some((rows, _)) = self.target().machine().model.registers.filter(|_| self.target().has_tiles()) else {
-            return false;
-        };
-        let order = &self.classes.all[class].layouts[usize::from(layout)].minor_to_major;
-        let minor = || order.iter().take(2).filter(|dim| own.contains(dim));
-        // What is missing to the next multiple of the rows, and to those of a smaller tile.
-        let missing = |size: i64| (rows - size % rows) % rows;
-        let short = |size: i64| (0..63).map(|k| 1i64 << k).find(|tile| *tile >= size).map_or(0, |tile| tile - size);
-        let fills = |long: i64, thin: i64| {
-            let part = i128::from(missing(long)) * i128::from(thin) <= i128::from(short(thin)) * i128::from(long);
-            long >= rows && (missing(long) <= long / 20 || part)
-        };
-        let mut thin = minor().map(|dim| sizes[*dim]).filter(|size| *size < rows);
-        thin.any(|thin| own.iter().any(|dim| fills(sizes[*dim], thin))) || minor().count() == 2
-    }
-
-    /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs; `own` are the
-    /// dimensions that a product takes from it alone.
+    /// In which layout of a port an operand is taken that is in one layout, and what that costs.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn port(
-        &self,
-        meeting: Meeting,
-        from: LayoutId,
-        (port, own): (&[LayoutId], &[usize]),
-    ) -> Result<(i64, LayoutId), Error> {
+    pub fn port(&self, meeting: Meeting, from: LayoutId, port: &[LayoutId]) -> Result<(i64, LayoutId), Error> {
         let mut best = None;
         for to in port {
-            let more = if self.is_reformed(meeting.class, *to, own) { 2 * MARGIN } else { 0 };
-            let cost = sum([self.meeting(meeting, from, *to)?, more].into_iter())?;
+            let cost = self.meeting(meeting, from, *to)?;
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, *to));
             }
@@ -382,6 +332,10 @@ impl<'a, 't> Prices<'a, 't> {
         if copy == 0 {
             // Where a target has no price for it, what moves is read and written, and worth more than a margin.
             copy = self.target().operation_price(&Operation::Elementwise, &[&before], &[&after])?.total()?;
+        }
+        if meeting.follows {
+            let far = [from, to].map(|layout| self.classes.array(class, layout, 0));
+            copy = copy.max(self.target().operation_price(&Operation::Elementwise, &[&far[0]], &[&far[1]])?.total()?);
         }
         if taker == Taker::Renamed {
             // What takes it under its new name pays for writing it there.

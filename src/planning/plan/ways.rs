@@ -8,14 +8,13 @@
 use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
 use super::cutting::{CutImages, Port};
-use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::posing_steps::PosingSteps;
 use super::program::{Doing, Instance, Program};
 use super::reshapes::{ReshapeForms, reshaped};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use tensor_layout::operations::operation::{Algorithm, Operation};
+use tensor_layout::operations::operation::Operation;
 use tensor_layout::operations::shape::Array;
 use tensor_layout::targets::{LoopProduct, Target, Want};
 use tensor_layout::text::Error;
@@ -137,7 +136,6 @@ impl<'t> Choices<'t> {
                 false => classes.given(own, layout).unwrap_or(0),
             };
         }
-        habits::offer(program, order, &mut classes, &class);
         let forms = ReshapeForms::new(program, order, &mut classes, &class);
         let known = FxHashMap::default();
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, forms: &forms, known };
@@ -332,7 +330,7 @@ impl Maker<'_, '_> {
             Operation::Dot { .. } if is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) => {
                 Vec::new()
             }
-            Operation::Dot { lhs_batch, .. } => {
+            Operation::Dot { lhs_batch, .. } if !self.classes.target.has_tiles() => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
                 return Ok(self.outside(to[0], &batch).into_iter().map(open).collect());
@@ -342,12 +340,6 @@ impl Maker<'_, '_> {
                 return Ok(results.into_iter().map(open).collect());
             }
             Operation::Other { .. } => return Ok(self.open(instance, from, to)),
-            // Lines are sorted in the order that they are in.
-            Operation::Algorithm(algorithm)
-                if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
-            {
-                Vec::new()
-            }
             _ => self.wanted(operation, instance, from, to)?,
         };
         Ok(if wanted.is_empty() { self.streamed(operation, instance, from, to) } else { wanted })
@@ -390,7 +382,8 @@ impl Maker<'_, '_> {
     fn ports(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Port> {
         match instance.doing {
             Doing::Operation(operation @ Operation::Dot { lhs_batch, rhs_batch, .. })
-                if !is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
+                if !self.classes.target.has_tiles()
+                    && !is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
             {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
@@ -451,11 +444,6 @@ impl Maker<'_, '_> {
         }
         if let Some([i, j]) = self.forms.of(from, to) {
             ways.push(Way::new(vec![Some(i)], vec![j]));
-        } else {
-            // The default and the row-major layout come first.
-            for i in 0..a.layouts.len().min(2) {
-                ways.extend((0..b.layouts.len().min(2)).map(|j| way(i, j)));
-            }
         }
         // A text that states defaults has the ways of one that states nothing.
         let stated = |class: usize, id: LayoutId| if id == 0 { self.row_major(class) } else { id };
@@ -498,24 +486,34 @@ impl Maker<'_, '_> {
         };
         let mut ways = Vec::new();
         for want in wants.into_iter().filter(fits) {
-            let number = |classes: &mut LayoutClasses, class: &usize, layout: &Layout| {
-                classes.offer(*class, &layout.minor_to_major)
-            };
-            let mut operands = Vec::new();
+            let mut operands = vec![Vec::new()];
             for (class, layout) in from.iter().zip(&want.operands) {
-                operands.push(layout.as_ref().and_then(|layout| number(&mut self.classes, class, layout)));
+                let ids =
+                    layout.as_ref().map_or(vec![None], |layout| self.in_order(*class, layout).map(Some).collect());
+                operands = each_with(&operands, &ids);
             }
-            let mut made = vec![Vec::new()];
+            let mut results = vec![Vec::new()];
             for (class, layout) in to.iter().zip(&want.results) {
-                let all: Vec<LayoutId> = match layout {
-                    Some(layout) => number(&mut self.classes, class, layout).into_iter().collect(),
+                let ids: Vec<LayoutId> = match layout {
+                    Some(layout) => self.in_order(*class, layout).collect(),
                     None => (0..self.classes.all[*class].layouts.len() as LayoutId).collect(),
                 };
-                made = made.iter().flat_map(|own: &Vec<_>| all.iter().map(|id| [&own[..], &[*id]].concat())).collect();
+                results = each_with(&results, &ids);
             }
-            ways.extend(made.into_iter().map(|results| Way::new(operands.clone(), results)));
+            for operands in operands {
+                ways.extend(results.iter().map(|results| Way::new(operands.clone(), results.clone())));
+            }
         }
         Ok(ways)
+    }
+
+    /// The layouts of a class in the order of a layout: what a program gives in other tiles or in none, and that itself.
+    fn in_order(&mut self, class: usize, layout: &Layout) -> impl Iterator<Item = LayoutId> {
+        let own = self.classes.offer(class, &layout.minor_to_major);
+        let all = &self.classes.all[class].layouts;
+        let order = |id: LayoutId| &all[usize::from(id)].minor_to_major;
+        let alike = move |id: &LayoutId| own.is_some_and(|own| order(own) == order(*id));
+        (0..all.len() as LayoutId).rev().filter(alike)
     }
 
     /// The ways of an operation of which only its owner knows what it does, and which agrees to any layouts: operands are
@@ -554,6 +552,11 @@ impl Maker<'_, '_> {
         let operands = from.iter().map(|class| Some(row_major(class))).collect();
         vec![Way::new(operands, to.iter().map(row_major).collect())]
     }
+}
+
+/// Each of some lists with each of these behind it.
+fn each_with<T: Copy>(lists: &[Vec<T>], more: &[T]) -> Vec<Vec<T>> {
+    lists.iter().flat_map(|list| more.iter().map(move |last| [&list[..], &[*last]].concat())).collect()
 }
 
 /// Whether a product is computed as a loop: where registers have one row, only one that has nothing but batch dimensions, since
