@@ -370,3 +370,37 @@ fn packed_elements_are_no_elements_of_memory() {
     assert_eq!(found("0"), Vec::<String>::new());
     ["4", "8"].iter().for_each(|place| assert!(!found(place).is_empty()));
 }
+
+/// `i mod 3` is less than 3, also where it is cut at 2 again.
+#[test]
+fn digits_of_digits_have_their_range() {
+    for (rows, size) in [(3, 16), (3_000_000, 16_000_000)] {
+        let of = format!("memref<{size}xf32>");
+        let copied = |to: &str, more: &str| {
+            format!(
+                "func.func @f(%x: {of}, %y: {of}) {{
+                   affine.for %i = 0 to {} {{
+                     %a = affine.load %x[%i] : {of}
+                     affine.store %a, %y[{to}] : {of}
+                   }}
+                   {more}
+                   return
+                 }}",
+                rows * 3
+            )
+        };
+        let place = "(%i floordiv 3) * 4 + %i mod 3";
+        let again = format!("(({place}) floordiv 2) * 2 + ({place}) mod 2");
+        let others = format!(
+            "affine.for %q = 0 to {} {{
+               %a = affine.load %x[%q * 3 + 3] : {of}
+               affine.store %a, %y[%q * 4 + 3] : {of}
+             }}",
+            rows - 1
+        );
+        for [one, other] in [[place, &again], [&again, place], [&again, &again]] {
+            super::same(&copied(one, ""), &copied(other, ""), super::NONE);
+            super::not_same(&copied(one, ""), &copied(other, &others), super::NONE);
+        }
+    }
+}

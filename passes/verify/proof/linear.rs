@@ -453,9 +453,16 @@ impl Space {
 
     /// Whether a variable has the value of all digits that it is cut into.
     fn is_exact(&self, var: Var) -> bool {
-        let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return true };
+        self.inexact(var).is_empty()
+    }
+
+    /// Of a variable and its digits, those that do not have the value of all digits that they are cut into.
+    pub fn inexact(&self, var: Var) -> Vec<Var> {
+        let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return vec![] };
         let ((low, high), (a, b), (c, d)) = (self.vars[var].range, self.vars[outer].range, self.vars[inner].range);
-        low <= a * size + c && (b - 1) * size + d <= high && self.is_exact(outer) && self.is_exact(inner)
+        let is_exact = low <= a * size + c && (b - 1) * size + d <= high;
+        let whole = (!is_exact).then_some(var);
+        whole.into_iter().chain(self.inexact(outer)).chain(self.inexact(inner)).collect()
     }
 
     /// Whether the expression is at least 0 everywhere (`true`) or nowhere (`false`).

@@ -5,6 +5,7 @@ use crate::proof::linear::{Linear, Shown, Undecided, Var, replaced, unproved};
 use crate::proof::statements::{BlockId, BufferId, Statement};
 use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Origin, Thunk};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// A store that reaches the address, in the iterations of `place`, and in all of the loops `free`.
 #[derive(Clone, Debug)]
@@ -304,6 +305,9 @@ impl Proof<'_> {
             if of.iter().any(|digit| !single(digit) && !unknown.iter().any(|(var, _)| var == digit)) {
                 return unproved("a loop of which a part of the iterations write the same element");
             }
+            if !self.has_digits(*var, &with, true)? {
+                return Ok(None);
+            }
             let value = replaced(&self.space.normal(&Linear::var(*var))?, &with)?.add(-shift)?;
             if shift > 0 && !self.space.at_least_zero(&value)? {
                 return Ok(None);
@@ -325,6 +329,9 @@ impl Proof<'_> {
         hit.place.at.retain(|block, _| around.contains(block));
         hit.place.carried.retain(|(block, _), _| around.contains(block));
         hit.place.kept.retain(|kept| kept.2.iter().any(|block| around.contains(block)));
+        if !self.has_digits(lane, &with, false)? {
+            return Ok(None);
+        }
         hit.lane = replaced(&self.space.normal(&Linear::var(lane))?, &with)?;
         if let Statement::Store { mask: Some(mask), .. } = &program.blocks[at.0].statements[at.1] {
             let mask = Thunk::Value { side, value: *mask, lane: hit.lane.clone(), place: hit.place.clone() };
@@ -335,6 +342,25 @@ impl Proof<'_> {
             }
         }
         Ok(Some(hit))
+    }
+
+    /// Whether a variable, and each digit of it that is cut again, has the value of the digits that are found: they may have
+    /// more than it has. The end of one that counts a loop's iterations `is_bounded` by the loop.
+    fn has_digits(&mut self, var: Var, found: &BTreeMap<Var, Linear>, is_bounded: bool) -> Shown<bool> {
+        for whole in self.space.inexact(var) {
+            let (low, high) = self.space.range_of(whole);
+            let value = replaced(&self.space.normal(&Linear::var(whole))?, found)?;
+            if value.terms.vars().any(|part| self.space.root_of(part) == var) {
+                return unproved("an element that a part of the lanes write");
+            }
+            let is_end = whole == var && is_bounded;
+            if !self.space.at_least_zero(&value.add(-low)?)?
+                || !is_end && !self.space.at_least_zero(&Linear::constant(high - 1).minus(&value)?)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The place in loops inside of another, at iterations that are variables less these numbers; none where a loop has no
