@@ -38,6 +38,24 @@ fn flags_hold_for_constants() {
     }
 }
 
+/// A cast of a constant is a constant where its flags promise nothing false.
+#[test]
+fn flags_hold_for_casts_of_constants() {
+    let cast = |number: &str, cast: &str, from: &str, to: &str| {
+        format!("%a = arith.constant {number} : {from}\n%y = arith.{cast} : {from} to {to}\nreturn %y : {to}")
+    };
+    for (number, op, from, to, result) in [
+        ("-1", "trunci %a overflow<nuw>", "i64", "i32", "-1"),
+        ("4294967295", "trunci %a overflow<nsw>", "i64", "i32", "-1"),
+    ] {
+        let signature = format!("() -> {to}");
+        let before = format!("%y = arith.constant {result} : {to}\nreturn %y : {to}");
+        let (plain, _) = op.rsplit_once(' ').expect("flags");
+        same((&signature, &before), (&signature, &cast(number, plain, from, to)));
+        not_same((&signature, &before), (&signature, &cast(number, op, from, to)), "");
+    }
+}
+
 /// Signed and unsigned shifts have the same low bits; the high ones matter in a wider result.
 #[test]
 fn shifts_differ_in_the_bits_that_come_in() {

@@ -52,6 +52,11 @@ pub fn operation(name: &str, from: (&str, u32), to: (&str, u32)) -> Operation {
     Operation::of(&Operator { name: name.to_owned(), attributes: String::new(), flags: 0, from, to })
 }
 
+/// Whether an operation makes a byte of an `i1`, and promises nothing of it.
+fn is_byte(cast: &Operation) -> bool {
+    *cast.name == *"arith.extui i1 i8" && cast.flags == 0
+}
+
 impl Proof<'_> {
     /// The operands of an operation that computes this.
     fn operands(&mut self, thunk: &Thunk, is: impl Fn(&Operation) -> bool) -> Shown<Option<Vec<Thunk>>> {
@@ -75,15 +80,15 @@ impl Proof<'_> {
         })
     }
 
-    /// What an operation makes of operands that are known: a cast of a number, which is a number, and the comparison of a
-    /// byte that holds an `i1` with 0, which is the `i1`.
+    /// What an operation without flags makes of operands that are known: a cast of a number, which is a number, and the
+    /// comparison of a byte that holds an `i1` with 0, which is the `i1`.
     pub(super) fn of_known(&mut self, operation: &Operation, operands: &[ValueId], at: &Thunk) -> Shown<Option<Thunk>> {
         let Thunk::Value { side, lane, place, .. } = at else { return Ok(None) };
         let thunk = |value: ValueId| Thunk::Value { side: *side, value, lane: lane.clone(), place: place.clone() };
         let mut types = operation.name.rsplit(' ');
         let (Some(to), Some(from)) = (types.next(), types.next()) else { return Ok(None) };
         match (operation.calc, operands) {
-            (Calc::Trunc | Calc::ExtU | Calc::ExtS | Calc::FromS | Calc::FromU, [x]) => {
+            (Calc::Trunc | Calc::ExtU | Calc::ExtS | Calc::FromS | Calc::FromU, [x]) if operation.flags == 0 => {
                 let is_data =
                     |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
                 // Among integers, most casts are of data.
@@ -100,7 +105,7 @@ impl Proof<'_> {
             }
             (NOT_EQUAL, [x, zero]) if from == "i8" => {
                 let is_zero = self.head(thunk(*zero))? == Head::Constant("i8 0".to_owned());
-                let byte = self.operands(&thunk(*x), |cast| *cast.name == *"arith.extui i1 i8")?;
+                let byte = self.operands(&thunk(*x), is_byte)?;
                 Ok(byte.filter(|_| is_zero).map(|mut operands| operands.remove(0)))
             }
             _ => Ok(None),
@@ -113,7 +118,7 @@ impl Proof<'_> {
             Head::Constant(bits) if bits == "i8 0" || bits == "i8 1" => {
                 Some(Thunk::Known(Box::new(Head::Constant(bits.replace("i8", "i1")))))
             }
-            Head::Elements(cast, mut operands) if *cast.name == *"arith.extui i1 i8" => Some(operands.remove(0)),
+            Head::Elements(cast, mut operands) if is_byte(&cast) => Some(operands.remove(0)),
             _ => None,
         })
     }
@@ -142,7 +147,8 @@ impl Proof<'_> {
     /// bf16(x) = (x is NaN ? u | quiet : u + 0x7fff + (u >> 16 & 1)) >> 16
     /// ```
     fn rounded(&mut self, integer: &Thunk) -> Shown<Option<Head>> {
-        let Some(high) = self.operands(integer, |cast| *cast.name == *"arith.trunci i32 i16")? else { return Ok(None) };
+        let is_half = |cast: &Operation| *cast.name == *"arith.trunci i32 i16" && cast.flags == 0;
+        let Some(high) = self.operands(integer, is_half)? else { return Ok(None) };
         let Some((chosen, 16)) = self.with_number(&high[0], Calc::ShrU)? else { return Ok(None) };
         let Some(chosen) = self.operands(&chosen, |select| *select.name == *"select")? else { return Ok(None) };
         let [is_nan, nan, sum] = &chosen[..] else { return Ok(None) };
