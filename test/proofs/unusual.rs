@@ -247,3 +247,29 @@ fn types_that_are_not_known_are_not_wrong() {
     let found = compared(&f("tensor<*xf32>"), &f("memref<*xf32>"), NONE);
     assert_eq!(found, ["not proved: argument 0 of another type than before is not modelled"]);
 }
+
+/// Operations of linalg read and write memory as loads and stores do.
+#[test]
+fn nests_use_no_memory_that_is_freed() {
+    let of = "memref<64xf32>";
+    let doubled = |first: &str, last: &str, result: &str| {
+        format!(
+            "func.func @f(%x: {of}) -> {of} {{
+               %a = memref.alloc() : {of}
+               memref.copy %x, %a : {of} to {of}
+               %b = memref.alloc() : {of}
+               {first}
+               linalg.add ins(%a, %a : {of}, {of}) outs(%b : {of})
+               {last}
+               return %{result} : {of}
+             }}"
+        )
+    };
+    let free = |memory: &str| format!("memref.dealloc %{memory} : {of}");
+    let right = doubled("", "", "b");
+    super::same(&right, &doubled("", &free("a"), "b"), NONE);
+    super::not_same(&right, &doubled(&free("a"), "", "b"), NONE);
+    let unused = doubled("", "", "a");
+    super::same(&unused, &doubled("", &free("b"), "a"), NONE);
+    super::not_same(&unused, &doubled(&free("b"), "", "a"), NONE);
+}

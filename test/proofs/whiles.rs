@@ -375,3 +375,81 @@ fn loops_in_each_other() {
         not_same(&of(first, inner, next), &right, NONE);
     }
 }
+
+/// `h = h + s`, n times, with memory `a` and `s` and what a body does before and after.
+fn summed(first: &str, last: &str, next: &str) -> String {
+    on_memory(
+        &format!(
+            "%zero = arith.constant 0.0 : f32
+             %a = memref.alloc() : MEM
+             memref.copy %x, %a : MEM to MEM
+             %g = memref.alloc() : MEM
+             memref.copy %x, %g : MEM to MEM
+             %h = memref.alloc() : MEM
+             memref.copy %x, %h : MEM to MEM
+             %r:2 = scf.while (%i = %i0, %s = %a) : (i32, MEM) -> (i32, MEM) {{
+               %go = arith.cmpi slt, %i, %n : i32
+               scf.condition(%go) %i, %s : i32, MEM
+             }} do {{
+             ^bb0(%i: i32, %s: MEM):
+               {first}
+               scf.for %k = %c0 to %c64 step %c1 {{
+                 %p = memref.load %h[%k] : MEM
+                 %q = memref.load %s[%k] : MEM
+                 %e = arith.addf %p, %q : f32
+                 memref.store %e, %h[%k] : MEM
+               }}
+               {last}
+               %next = arith.addi %i, %i1 : i32
+               scf.yield %next, {next} : i32, MEM
+             }}"
+        ),
+        "%h",
+    )
+}
+
+/// Memory that each iteration hands on as it is, and that is written after the last time that an iteration reads it.
+#[test]
+fn memory_that_stays_is_read_again() {
+    let sum = on_tensors(
+        "%r:2 = scf.while (%i = %i0, %o = %x) : (i32, TENSOR) -> (i32, TENSOR) {
+           %go = arith.cmpi slt, %i, %n : i32
+           scf.condition(%go) %i, %o : i32, TENSOR
+         } do {
+         ^bb0(%i: i32, %o: TENSOR):
+           %u = tensor.generate {
+           ^bb0(%k: index):
+             %p = tensor.extract %o[%k] : TENSOR
+             %q = tensor.extract %x[%k] : TENSOR
+             %e = arith.addf %p, %q : f32
+             tensor.yield %e : f32
+           } : TENSOR
+           %next = arith.addi %i, %i1 : i32
+           scf.yield %next, %u : i32, TENSOR
+         }",
+        "%r#1",
+    );
+    let filled = |memory: &str| format!("linalg.fill ins(%zero : f32) outs(%{memory} : memref<64xf32>)");
+    same(&sum, &summed("", "", "%s"), NONE);
+    same(&sum, &summed("", &filled("g"), "%s"), NONE);
+    not_same(&sum, &summed("", &filled("a"), "%s"), NONE);
+    not_same(&sum, &summed(&filled("a"), "", "%s"), NONE);
+}
+
+/// What a loop in the loop hands on is memory from outside, which the outer loop writes where it still has that name.
+#[test]
+fn memory_that_an_inner_loop_hands_on() {
+    let inner = with_shapes(
+        "memref.copy %x, %g : MEM to MEM
+         %t = scf.while (%t = %g) : (MEM) -> MEM {
+           %no = arith.constant false
+           scf.condition(%no) %t : MEM
+         } do {
+         ^bb0(%t: MEM):
+           scf.yield %t : MEM
+         }"
+        .to_owned(),
+    );
+    let fill = "linalg.fill ins(%zero : f32) outs(%g : memref<64xf32>)";
+    not_same(&summed("", &inner, "%t"), &summed(fill, &inner, "%t"), NONE);
+}

@@ -41,6 +41,7 @@ pub fn program(module: &model::Program, function: &Function, (allowed, most): (u
         allowed,
         calls: 0,
         most,
+        carries_memory: false,
         recast: uses::recast_buffers(body),
         overwriting: BTreeSet::new(),
     };
@@ -123,6 +124,8 @@ pub struct Flatten<'f> {
     pub(super) most: usize,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
+    /// Whether a loop around the statements at hand, whose end data decide, carries memory.
+    pub(super) carries_memory: bool,
     /// Buffers whose bytes are seen under several layouts: each element has the address that the layout gives it.
     pub(super) recast: BTreeSet<Slot>,
     /// Tensors in the buffers of those that they are made of.
@@ -152,6 +155,14 @@ impl Flatten<'_> {
             }
             Known::View(view) => Ok(view),
             Known::Value(_) => Err("a value in the place of memory".to_owned()),
+        }
+    }
+
+    /// A value, or memory that is not freed.
+    pub(super) fn operand(&self, slot: Slot) -> Flat<Known> {
+        match self.known(slot)? {
+            Known::View(_) => self.view_of(slot).map(Known::View),
+            value => Ok(value),
         }
     }
 
@@ -385,7 +396,7 @@ impl Flatten<'_> {
             }
             Action::Extract { source, at } => {
                 let at = at.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
-                match self.known(*source)? {
+                match self.operand(*source)? {
                     Known::View(view) => one(self.load(&view, &at)),
                     Known::Value(value) if at.len() == 1 => {
                         let lanes = self.sizes(*source)?.first().copied().unwrap_or(0);

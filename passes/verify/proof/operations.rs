@@ -430,7 +430,7 @@ impl Flatten<'_> {
             }
         }
         let sizes: Vec<i64> = sizes.into_iter().collect::<Option<_>>().ok_or("a domain that operands do not say")?;
-        let mut all: Vec<Known> = operands.iter().map(|slot| self.known(*slot)).collect::<Flat<_>>()?;
+        let mut all: Vec<Known> = operands.iter().map(|slot| self.operand(*slot)).collect::<Flat<_>>()?;
         // Of a tensor, the result is a buffer of its own.
         let mut results = Vec::new();
         for (k, result) in step.results.iter().enumerate() {

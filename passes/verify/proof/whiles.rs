@@ -86,10 +86,16 @@ impl Flatten<'_> {
         if self.mask.is_some() || !self.program.is_single(self.block) {
             return Err("a loop whose end data decide, in another loop or under a condition".to_owned());
         }
+        let memory: Vec<usize> = (0..carried.len()).filter(|k| self.is_memory(carried[*k])).collect();
+        let around = self.carries_memory;
+        if around && !memory.is_empty() {
+            // Which other names the memory of the inner loop has in the outer one is not followed.
+            return Err("memory that loops in each other carry".to_owned());
+        }
+        self.carries_memory = around || !memory.is_empty();
         let first = carried.iter().map(|slot| self.known(*slot)).collect::<Flat<Vec<_>>>()?;
         let states = carried.iter().map(|slot| self.state(*slot)).collect::<Flat<Vec<_>>>()?;
         let outer = self.enter(Body { exit: Some((0, 0)), ..Body::default() });
-        let memory: Vec<usize> = (0..carried.len()).filter(|k| self.is_memory(carried[*k])).collect();
         for k in &memory {
             self.homes[states[*k].buffer] = self.block;
             self.heap.push(states[*k].buffer);
@@ -109,6 +115,7 @@ impl Flatten<'_> {
         let owned = self.owned(&memory, &buffers(&passed))?;
         self.yield_states(carried, &states, &next)?;
         self.leave(outer, (&memory, &owned), (&buffers(&passed), ended))?;
+        self.carries_memory = around;
         Ok(passed)
     }
 
@@ -176,7 +183,10 @@ impl Flatten<'_> {
             let last = accesses.last_read.entry(*buffer).or_default();
             *last = exit.max(*last);
         });
-        for one in memory.iter().filter(|one| one.next != one.state) {
+        // What stays is read again by the next iteration, if at all.
+        let is_read = |one: &CarriedMemory| one.next != one.state || accesses.last_read.contains_key(&one.state);
+        let read_next: Vec<&CarriedMemory> = memory.iter().filter(|one| is_read(one)).collect();
+        for one in read_next {
             accesses.last_read.insert(one.next, self.program.blocks[self.block].statements.len());
         }
         let is_new = |buffer: BufferId| self.homes[buffer] == self.block;
