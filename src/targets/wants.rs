@@ -40,7 +40,7 @@ impl Target {
     pub fn wants(&self, operation: &Operation, operands: &[&Array], results: &[&Array]) -> Result<Vec<Want>, Error> {
         let ways = match operation {
             Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
-                let contracted = [(&lhs_batch[..], &lhs_contracting[..]), (&rhs_batch, &rhs_contracting)];
+                let contracted = [(lhs_batch.as_slice(), lhs_contracting.as_slice()), (rhs_batch, rhs_contracting)];
                 results.first().and_then(|result| self.matrices(contracted, operands, result)).unwrap_or_default()
             }
             Operation::Convolution(convolution) => windows(convolution),
