@@ -2,8 +2,8 @@
 //!
 //! Where a reshape has a [form](super::reshapes), what it takes is brought into that before it, and what it makes out of it
 //! after it. In that form it moves nothing, or it is a kernel without a price: what it takes is stored for it, and those that
-//! go on with what it makes read that. Without a form, it is the nearest pair of layouts in which nothing moves that has
-//! the same minor dimensions, or a kernel that reads and writes.
+//! go on with what it makes read that. Without a form, it is the cheapest copy to a pair of layouts in which nothing moves
+//! and of which it has one, or a kernel that reads and writes.
 
 use super::classes::LayoutId;
 use super::kernels::Kept;

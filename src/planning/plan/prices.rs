@@ -5,7 +5,7 @@
 //!
 //! | the array is | the operation | what it costs |
 //! |---|---|---|
-//! | stored | streams, and the minor dimension stays | what the change of rows costs inside of the kernel |
+//! | stored | has no order of its own, on a machine with tiles | what a copy in memory space 0 costs, or more |
 //! | stored | loops, on a machine whose kernels read in any order | what reading in that order takes longer |
 //! | stored | any other | a kernel that copies |
 //! | fused, or made again | any | the fusion is broken: the array is stored first, then as above |
