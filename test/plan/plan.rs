@@ -414,6 +414,21 @@ fn convolutions_and_products_have_the_orders_that_cost_least() {
     }
 }
 
+/// Arrays of five dimensions have few orders by themselves, and those of a convolution that cuts its images as well: by
+/// XLA's own count 89,822 cycles, and 143,295 without them.
+#[test]
+fn a_convolution_of_volumes_has_the_orders_of_cut_images() {
+    let text = main_of(&[
+        "x = f32[2,12,20,20,8] parameter(0)",
+        "w = f32[3,3,3,8,24] parameter(1)",
+        "ROOT y = f32[2,12,20,20,24] convolution(x, w), window={size=3x3x3 pad=1_1x1_1x1_1}, \
+         dim_labels=b012f_012io->b012f",
+    ]);
+    let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
+    let outer = [&plan.arguments[0], &plan.results[0]].map(|layout| layout.minor_to_major[2..].to_vec());
+    assert_eq!(outer, [[3, 0, 1], [3, 0, 1]], "{} {}", plan.arguments[0], plan.results[0]);
+}
+
 /// Operations whose order the compiler fixes: other orders cost copies, by XLA's own count 4,640 cycles for 4,532
 /// (products), 7,321 for 61 (sort of 45), 26,862 for 106 (sort of 200), 10,524 for 7,792 (gathered columns).
 #[test]
@@ -493,8 +508,8 @@ fn row_loop() -> String {
 
 /// Products that a matrix unit does not speed up are loops, fused with their neighbours: by XLA's own count 2,274
 /// cycles for 4,340 in orders of a product. In a gather of single elements the data keeps its order, 7,404 for 7,746. A
-/// loop over an index reads and writes arrays with that index most major, 1,893 for 6,426.
-/// Pairs of indices are most major, 1,861 for 4,077.
+/// loop over an index reads and writes arrays with that index most major, 1,893 for 6,426. Pairs of indices are most
+/// major, 1,861 for 4,077.
 #[test]
 fn entries_have_the_orders_of_loops_and_single_elements() {
     let bilinear = main_of(&[

@@ -29,6 +29,21 @@ fn shared(window: &WindowDim) -> i64 {
     reach.saturating_add(1).saturating_sub(window.stride.max(1)).max(0)
 }
 
+/// Adds the orders in which images are cut to the layouts of a convolution's input and output. Arrays of more than four
+/// dimensions have only some orders by themselves.
+pub fn offer(classes: &mut LayoutClasses, convolution: &Convolution, input: usize, output: usize) {
+    for (class, batch, feature, spatial) in [
+        (input, convolution.input_batch, convolution.input_feature, &convolution.input_spatial),
+        (output, convolution.output_batch, convolution.output_feature, &convolution.output_spatial),
+    ] {
+        let [outer @ .., first, last] = &spatial[..] else { continue };
+        for pair in [[feature, *first], [*first, feature]] {
+            let order = pair.into_iter().chain([*last, batch]).chain(outer.iter().rev().copied());
+            classes.offer(class, &order.collect::<Vec<_>>());
+        }
+    }
+}
+
 impl CutImages<'_, '_> {
     fn rows(&self) -> i64 {
         self.0.target.machine().model.registers.map_or(1, |(rows, _)| rows)

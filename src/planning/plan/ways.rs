@@ -7,7 +7,7 @@
 
 use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
-use super::cutting::{CutImages, Port};
+use super::cutting::{self, CutImages, Port};
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::posing_steps::PosingSteps;
 use super::program::{Doing, Instance, Program};
@@ -135,6 +135,14 @@ impl<'t> Choices<'t> {
                 true => classes.fixed(own, layout).map_err(at(made.by))?,
                 false => classes.given(own, layout).unwrap_or(0),
             };
+        }
+        for k in order.working() {
+            let Instance { doing, operands, results, .. } = &program.instances[k];
+            if let (Doing::Operation(Operation::Convolution(own)), [input, ..], [output, ..]) =
+                (doing, &operands[..], &results[..])
+            {
+                cutting::offer(&mut classes, own, class[*input], class[*output]);
+            }
         }
         let forms = ReshapeForms::new(program, order, &mut classes, &class);
         let known = FxHashMap::default();
