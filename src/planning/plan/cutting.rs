@@ -125,15 +125,11 @@ impl CutImages<'_, '_> {
 
     /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several along the last
     /// spatial dimension: it brings the input into a form of its own first, from whichever layout it has.
-    pub fn cuts(&self, convolution: &Convolution, input: usize, output: usize) -> bool {
+    pub fn cuts(&self, convolution: &Convolution, input: usize) -> bool {
         let Some((rows, _)) = self.0.target.machine().model.registers else { return false };
         let sizes = &self.0.all[input].sizes;
         let spread = convolution.window.iter().any(|window| window.base_dilation > 1);
-        // A feature of which several are made is one of a product with few elements that are not 0.
-        let groups = convolution.feature_groups;
-        let several =
-            groups == sizes[convolution.input_feature] && self.0.all[output].sizes[convolution.output_feature] > groups;
-        if spread || groups > 1 && !several || convolution.batch_groups > 1 {
+        if spread || convolution.batch_groups > 1 {
             return false;
         }
         let long = self.padded(convolution, input) >= 2 * rows;
@@ -149,7 +145,7 @@ impl CutImages<'_, '_> {
     /// Whether a piece of an image has as many elements as it shares with the next one. Images of which pieces are shorter
     /// stay whole: by XLA's count, a window of 5 × 5 over `f32[2,34,19,17]` takes 13,006 cycles with images in the rows, and
     /// 17,052 in `{3,2,1,0}`.
-    pub fn fits(&self, convolution: &Convolution, input: usize) -> bool {
+    fn fits(&self, convolution: &Convolution, input: usize) -> bool {
         convolution.window.last().is_none_or(|window| {
             let stride = window.stride.max(1);
             let piece =

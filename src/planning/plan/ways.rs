@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::operations::shape::Array;
-use tensor_layout::targets::{LoopProduct, Target, Want};
+use tensor_layout::targets::{LoopProduct, Target};
 use tensor_layout::text::Error;
 use tensor_layout::tiled::layout::Layout;
 
@@ -343,7 +343,7 @@ impl Maker<'_, '_> {
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
                 return Ok(self.outside(to[0], &batch).into_iter().map(open).collect());
             }
-            Operation::Convolution(convolution) if CutImages(&self.classes).cuts(convolution, from[0], to[0]) => {
+            Operation::Convolution(convolution) if CutImages(&self.classes).cuts(convolution, from[0]) => {
                 let [_, results] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
                 return Ok(results.into_iter().map(open).collect());
             }
@@ -396,7 +396,7 @@ impl Maker<'_, '_> {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution))
-                if CutImages(&self.classes).cuts(convolution, from[0], to[0]) =>
+                if CutImages(&self.classes).cuts(convolution, from[0]) =>
             {
                 let [data, _] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
                 vec![data, self.outside(from[1], &[])]
@@ -417,11 +417,6 @@ impl Maker<'_, '_> {
     fn is_dense(&self, class: usize, id: LayoutId) -> bool {
         let bytes = &self.classes.all[class].bytes;
         bytes[usize::from(id)] / 4 <= bytes[0]
-    }
-
-    /// Those of the dimensions that fill less than half of the rows of a register.
-    fn few(&self, dims: &[usize], class: usize) -> Vec<usize> {
-        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < self.rows() / 2).collect()
     }
 
     /// The rows of the target's registers; one where it has none.
@@ -475,25 +470,8 @@ impl Maker<'_, '_> {
     ) -> Result<Vec<Way>, Error> {
         let wants =
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
-        // A convolution of so many images that they fill the rows of registers has them in rows or lanes, and so has one of
-        // images whose elements are spread, or whose pieces were too short: it does not cut them.
-        let images = match operation {
-            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 && self.rows() > 1 => {
-                let many = self.few(&[own.input_batch], from[0]).is_empty();
-                let spread = own.window.iter().any(|window| window.base_dilation > 1);
-                let short = !CutImages(&self.classes).fits(own, from[0]);
-                (many || spread || short).then_some([own.input_batch, own.output_batch])
-            }
-            _ => None,
-        };
-        let inside = |layout: &Option<Layout>, dim: usize| {
-            layout.as_ref().is_none_or(|layout| layout.minor_to_major.iter().take(2).any(|own| *own == dim))
-        };
-        let fits = |want: &Want| {
-            images.is_none_or(|[input, output]| inside(&want.operands[0], input) && inside(&want.results[0], output))
-        };
         let mut ways = Vec::new();
-        for want in wants.into_iter().filter(fits) {
+        for want in wants {
             let mut operands = vec![Vec::new()];
             for (class, layout) in from.iter().zip(&want.operands) {
                 let ids =
