@@ -13,14 +13,22 @@ const MOST_SECONDS: usize = 6;
 /// The layouts that an array is held in: the one that it is made in, and perhaps another.
 pub type HeldIn = (LayoutId, Option<LayoutId>);
 
-/// The states of an array with these users, instances and their operands; `None` where it is held in one layout.
-pub fn states(choices: &Choices, class: usize, made: &[LayoutId], users: &[(usize, usize)]) -> Option<Vec<HeldIn>> {
+/// The states of an array with these users, instances and their operands; `None` where it is held in one layout. `ends` are the
+/// layouts that a result of the program has where its layout is not free: so a free one has no less to choose from.
+pub fn states(
+    choices: &Choices,
+    class: usize,
+    made: &[LayoutId],
+    users: &[(usize, usize)],
+    ends: &[LayoutId],
+) -> Option<Vec<HeldIn>> {
     if users.len() < 2 {
         return None;
     }
     let all = choices.classes.all[class].layouts.len();
     let mut takers = vec![0usize; all];
     let mut needed = vec![false; all];
+    ends.iter().for_each(|id| needed[usize::from(*id)] = true);
     for (user, operand) in users {
         let mut taken = vec![false; all];
         for way in choices.ways[*user].iter() {

@@ -12,7 +12,6 @@
 //! it, and with none after it. A transpose has the layout of one of its sides, too: copies do not stand on both.
 
 use super::classes::LayoutId;
-use super::holders::HeldIn;
 use super::kernels::Kernels;
 use super::moving::{ends, form, in_place};
 use super::prices::{Meeting, Prices, Taker};
@@ -24,20 +23,15 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use tensor_layout::text::Error;
 
-/// For each value that may be held in two layouts at once, its variable in the network and the states of it.
-type Holders = [Option<(usize, Rc<Vec<HeldIn>>)>];
-
 /// The lists of ways of names, by those that they are made of and what [`homes`] tells apart.
 type KnownWays = FxHashMap<(*const Vec<Way>, [bool; 4]), Rc<Vec<Way>>>;
 
-/// Lists the ways of names once for each memory, and those of reshapes by the side that is as it is. Names that are held in
-/// two layouts stay as they are.
+/// Lists the ways of names once for each memory, and those of reshapes by the side that is as it is.
 pub fn homes(
     program: &Program,
     choices: &mut Choices,
     (kernels, users): (&Kernels, &[Vec<(usize, usize)>]),
     renames: &Renames,
-    holders: &Holders,
 ) {
     let mut known = KnownWays::default();
     // The lists of before stay, so that no other has their addresses.
@@ -46,7 +40,7 @@ pub fn homes(
     for (k, instance) in program.instances.iter().enumerate() {
         let [result] = instance.results[..] else { continue };
         let form = form(program, choices, k);
-        if holders[result].is_some() || !kernels.renamed[k] && form.is_none() {
+        if !kernels.renamed[k] && form.is_none() {
             continue;
         }
         // A kernel that moves something writes it where it is wanted, under whatever name.

@@ -100,11 +100,14 @@ impl<'a, 't> Posed<'a, 't> {
             let (by, result) = (program.made[made].by, program.made[made].result);
             steps.step().map_err(|error| located((by, error)))?;
             let layouts: Vec<LayoutId> = choices.ways[by].iter().map(|way| way.results[result]).collect();
-            let states = states(&choices, choices.class[made], &layouts, own);
+            let named = kernels.renamed[by] || form(&program, &choices, by).is_some();
+            let is_end = |user: &(usize, usize)| matches!(program.instances[user.0].doing, Doing::Result(_));
+            let ends = if own.iter().any(is_end) { vec![0, choices.given[made]] } else { Vec::new() };
+            let states = states(&choices, choices.class[made], &layouts, own, &ends).filter(|_| !named);
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
-        homes(&program, &mut choices, (&kernels, &users), &renames, &holders);
+        homes(&program, &mut choices, (&kernels, &users), &renames);
         Ok(Posed { program, choices, kernels, renames, needed: order.needed, users, holders })
     }
 

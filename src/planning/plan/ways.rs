@@ -448,9 +448,10 @@ impl Maker<'_, '_> {
         if let Some([i, j]) = self.forms.of(from, to) {
             ways.push(Way::new(vec![Some(i)], vec![j]));
         }
-        // A text that states defaults has the ways of one that states nothing.
-        let stated = |class: usize, id: LayoutId| if id == 0 { self.row_major(class) } else { id };
-        ways.push(Way::new(vec![Some(stated(from, given[0]))], vec![stated(to, given[1])]));
+        // A text that states defaults has the ways of one that states nothing, and one that states others has those, too.
+        let row_major = [self.row_major(from), self.row_major(to)];
+        let stated = |side: usize| if given[side] == 0 { row_major[side] } else { given[side] };
+        ways.extend([row_major, [stated(0), stated(1)]].map(|[a, b]| Way::new(vec![Some(a)], vec![b])));
         ways
     }
 
