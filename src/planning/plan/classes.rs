@@ -2,7 +2,7 @@
 //!
 //! All orders up to rank 4, and of more dimensions those of all pairs of a minor and a second-minor one, the least padded
 //! first, with the tiles that the target has for each; then what operations make of their neighbours' layouts. Orders that
-//! place every element alike, since they differ only in dimensions of size 1, are one.
+//! place every element alike in as many bytes, since they differ only in dimensions of size 1, are one.
 
 use super::digits::{OffsetDigit, by_dimension, in_a_row};
 use rustc_hash::FxHashMap;
@@ -35,8 +35,8 @@ pub struct ArrayClass {
     pub bytes: Vec<i64>,
     /// Where each puts the elements of the row-major numbering; `None` where that is not known as digits.
     pub rows: Vec<Option<Vec<OffsetDigit>>>,
-    /// The layouts by the digits of their dimensions.
-    placed: FxHashMap<Vec<Vec<OffsetDigit>>, LayoutId>,
+    /// The layouts by the digits of their dimensions and their bytes.
+    placed: FxHashMap<(Vec<Vec<OffsetDigit>>, i64), LayoutId>,
 }
 
 /// All classes of a program.
@@ -145,7 +145,7 @@ impl<'t> LayoutClasses<'t> {
     pub fn find(&self, class: usize, order: &[usize]) -> Option<LayoutId> {
         let own = &self.all[class];
         let layout = self.target.layout(own.element, &own.sizes, order).ok()?;
-        own.placed.get(&by_dimension(&own.sizes, &layout)?).copied()
+        own.placed.get(&placement(own, &layout)?).copied()
     }
 
     /// Adds a layout where there is room, unless one is there that places all elements alike: the number of that.
@@ -154,8 +154,7 @@ impl<'t> LayoutClasses<'t> {
         if let Some(known) = own.layouts.iter().position(|known| *known == layout) {
             return LayoutId::try_from(known).ok();
         }
-        let digits = by_dimension(&own.sizes, &layout)?;
-        if let Some(known) = own.placed.get(&digits) {
+        if let Some(known) = own.placed.get(&placement(own, &layout)?) {
             return Some(*known);
         }
         if own.layouts.len() >= MOST_LAYOUTS {
@@ -171,7 +170,7 @@ impl<'t> LayoutClasses<'t> {
         let digits = by_dimension(&own.sizes, &layout);
         own.rows.push(digits.as_deref().map(in_a_row));
         if let Some(digits) = digits {
-            own.placed.entry(digits).or_insert(number);
+            own.placed.entry((digits, bytes)).or_insert(number);
         }
         own.layouts.push(layout);
         own.bytes.push(bytes);
@@ -185,4 +184,10 @@ impl<'t> LayoutClasses<'t> {
         let layout = Layout { memory_space: space, ..own.layouts[usize::from(layout)].clone() };
         Array { element: own.element, dims, layout }
     }
+}
+
+/// Where a layout puts the elements of an array of a class, by dimension, and the bytes that it takes.
+fn placement(class: &ArrayClass, layout: &Layout) -> Option<(Vec<Vec<OffsetDigit>>, i64)> {
+    let bytes = Expansion::new(&class.sizes, layout).and_then(|all| all.padded_bytes(class.element)).ok()?;
+    Some((by_dimension(&class.sizes, layout)?, bytes))
 }
