@@ -25,7 +25,7 @@
 //! does not know; here all that moves something costs something.
 
 use super::kernel::{Kernel, PartRead};
-use super::product::Product;
+use super::product::{Product, fastest_dims};
 use super::target::Target;
 use super::tiles::RegisterTiles;
 use crate::numbers::{ceil_div, ceil_div_wide};
@@ -330,8 +330,8 @@ impl Target {
         let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
         let sizes = product.result.sizes().unwrap_or_default();
         let up = |n: i64, by: i64| i128::from(ceil_div(n, by));
-        let order = &product.result.layout.minor_to_major;
-        let (minor, second) = (order.first().copied(), order.get(1).copied());
+        let mut order = fastest_dims(&product.result);
+        let (minor, second) = (order.next(), order.next());
         // The result's dimensions of one kind: those in lanes and in rows of registers are padded.
         let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
         let all = |dims: &[usize]| dims.iter().fold(1i128, |n, dim| n.saturating_mul(i128::from(size(*dim))));
@@ -347,8 +347,8 @@ impl Target {
         let groups = i128::from(product.groups);
         let (mut width, mut height) = match turned {
             true => {
-                let minor = minor.map_or(1, |dim| up(size(dim), lanes));
-                (minor, but(in_lanes, order.first().copied()))
+                let size = minor.map_or(1, |dim| up(size(dim), lanes));
+                (size, but(in_lanes, minor))
             }
             false => (ceil_div_wide(all(in_lanes) / groups, i128::from(lanes)), 1),
         };
@@ -371,6 +371,8 @@ impl Target {
             false if product.turned && !turned => costs.turned_pass,
             false => costs.pass,
         };
+        // A machine without a cost of its own for them takes as long for these passes as for others.
+        let pass = if pass == Decimal::default() { costs.pass } else { pass };
         Micro(passes.saturating_mul(i128::from(pass.millionths)))
     }
 }

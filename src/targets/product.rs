@@ -77,8 +77,8 @@ impl Product {
                 let (rows, depth) = window(convolution, lhs, &rhs.sizes()?, result)?;
                 let columns = vec![convolution.output_feature];
                 let groups = convolution.feature_groups.max(convolution.batch_groups);
-                let minor = lhs.layout.minor_to_major.first();
-                let turned = depth.0 > 1 && minor.is_some_and(|minor| *minor != convolution.input_feature);
+                let minor = fastest_dims(lhs).next();
+                let turned = depth.0 > 1 && minor.is_some_and(|minor| minor != convolution.input_feature);
                 Some(Product { turned, ..product(rows, columns, depth, groups) })
             }
             _ => None,
@@ -90,6 +90,12 @@ impl Product {
         let features = self.columns.first().and_then(|dim| self.result.dims.get(*dim)?.bound());
         self.groups > 1 && features.is_some_and(|features| features / self.groups < 8)
     }
+}
+
+/// The dimensions of an array, the fastest first. Without tiles, those of size 1 are nowhere in memory.
+pub(super) fn fastest_dims(array: &Array) -> impl Iterator<Item = usize> {
+    let is_there = |dim: &&usize| array.layout.is_tiled() || array.dims.get(**dim).is_none_or(|n| n.bound() != Some(1));
+    array.layout.minor_to_major.iter().filter(is_there).copied()
 }
 
 /// The dimensions of the result that are rows, and the depth. A window that meets each index of the kernel at one place only
