@@ -5,6 +5,7 @@
 //! place every element alike in as many bytes, since they differ only in dimensions of size 1, are one.
 
 use super::digits::{OffsetDigit, by_dimension, in_a_row};
+use super::program::{EntryOrders, Program};
 use rustc_hash::FxHashMap;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::shape::Array;
@@ -37,6 +38,16 @@ pub struct ArrayClass {
     pub rows: Vec<Option<Vec<OffsetDigit>>>,
     /// The layouts by the digits of their dimensions and their bytes.
     placed: FxHashMap<(Vec<Vec<OffsetDigit>>, i64), LayoutId>,
+}
+
+impl ArrayClass {
+    /// The number of a layout, or of one that places all elements alike.
+    fn number(&self, layout: &Layout) -> Option<LayoutId> {
+        match self.layouts.iter().position(|known| known == layout) {
+            Some(known) => LayoutId::try_from(known).ok(),
+            None => self.placed.get(&placement(self, layout)?).copied(),
+        }
+    }
 }
 
 /// All classes of a program.
@@ -141,26 +152,47 @@ impl<'t> LayoutClasses<'t> {
         self.add(class, layout)
     }
 
+    /// Adds the layouts of orders of a program's arguments and results, however many there are.
+    ///
+    /// # Errors
+    /// An entry has another number of orders than there are arrays, or an order does not fit its array.
+    pub fn offer_entries(&mut self, program: &Program, entries: &[EntryOrders]) -> Result<(), Error> {
+        let arrays = program.entry_arrays().concat();
+        for orders in entries {
+            if orders.len() != arrays.len() {
+                let message =
+                    format!("expected {} orders of arguments and results, found {}", arrays.len(), orders.len());
+                return Err(Error::new(message));
+            }
+            for (made, order) in arrays.iter().zip(orders) {
+                let class = self.of(program.made[*made].array)?;
+                if self.find(class, order).is_none() {
+                    let own = &self.all[class];
+                    let layout = self.target.layout(own.element, &own.sizes, order)?;
+                    self.fixed(class, &layout)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The number of the layout that places all elements as this order does, if it is there.
     pub fn find(&self, class: usize, order: &[usize]) -> Option<LayoutId> {
         let own = &self.all[class];
+        if !own.element.is_data() {
+            return Some(0);
+        }
         let layout = self.target.layout(own.element, &own.sizes, order).ok()?;
-        own.placed.get(&placement(own, &layout)?).copied()
+        own.number(&layout)
     }
 
     /// Adds a layout where there is room, unless one is there that places all elements alike: the number of that.
     fn add(&mut self, class: usize, layout: Layout) -> Option<LayoutId> {
         let own = &self.all[class];
-        if let Some(known) = own.layouts.iter().position(|known| *known == layout) {
-            return LayoutId::try_from(known).ok();
+        match own.number(&layout) {
+            None if own.layouts.len() < MOST_LAYOUTS => self.push(class, layout),
+            known => known,
         }
-        if let Some(known) = own.placed.get(&placement(own, &layout)?) {
-            return Some(*known);
-        }
-        if own.layouts.len() >= MOST_LAYOUTS {
-            return None;
-        }
-        self.push(class, layout)
     }
 
     fn push(&mut self, class: usize, layout: Layout) -> Option<LayoutId> {

@@ -274,17 +274,8 @@ impl Telling<'_, '_, '_> {
         let program = &self.posed.program;
         let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![self.made_in(made)]).collect();
         let relayouts = self.relayouts(&mut held)?;
-        let mut arguments: Vec<((usize, usize), usize)> = Vec::new();
-        let mut results: Vec<(usize, usize)> = Vec::new();
-        for instance in &program.instances {
-            match instance.doing {
-                Doing::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
-                Doing::Result(number) => results.push((number, instance.results[0])),
-                _ => {}
-            }
-        }
-        arguments.sort_unstable();
-        results.sort_unstable();
+        let entry = |made: &usize| self.layout(*made, self.made_in(*made));
+        let [arguments, results] = program.entry_arrays().map(|arrays| arrays.iter().map(entry).collect());
         let spaces: Vec<u8> = (0..program.made.len()).map(|made| self.space(made)).collect();
         let moments = self.posed.moments();
         let all: Vec<Vec<HeldBytes>> = moments.iter().enumerate().map(|(made, own)| self.bytes(made, own)).collect();
@@ -298,8 +289,8 @@ impl Telling<'_, '_, '_> {
         Ok(LayoutPlan {
             cost: self.certificate.cost,
             bound: self.certificate.bound,
-            arguments: arguments.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
-            results: results.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
+            arguments,
+            results,
             values: told.iter().map(value).collect(),
             relayouts,
             spaces: told.iter().map(|made| spaces[*made]).collect(),

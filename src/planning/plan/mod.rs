@@ -95,7 +95,7 @@ pub use layout_plan::{
 pub use placing::Residence;
 pub use planner::Planner;
 pub use posing_steps::COSTS;
-pub use program::{Doing, Instance, Made, Program};
+pub use program::{Doing, EntryOrders, Instance, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};
 pub use ways::EntryLayouts;
 pub use working::{WorkingArray, WorkingSet};

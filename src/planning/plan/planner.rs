@@ -1,7 +1,7 @@
 //! Planning a program: the best plan, what the layouts that it has cost, and what others would.
 
 use super::again::made_again;
-use super::classes::LayoutId;
+use super::classes::{LayoutClasses, LayoutId};
 use super::holders::HeldIn;
 use super::layout_plan::{
     Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, Telling, Unplanned, array_name,
@@ -11,7 +11,7 @@ use super::placing::{Placed, Residence};
 use super::posed::{Located, Posed, Taken};
 use super::posing_steps::PosingSteps;
 use super::prices::Prices;
-use super::program::{Doing, Program};
+use super::program::{Doing, EntryOrders, Program};
 use super::residency::Residency;
 use super::space::{LimitedSpace, SpaceLimit};
 use super::ways::{EntryLayouts, MadeIn, Tied, Way, Whereabouts};
@@ -34,6 +34,8 @@ pub struct Planner<'a, 't> {
     limited: Option<LimitedSpace>,
     /// The capacities that were asked for, of which some bytes may be kept.
     asked: (Vec<SpaceLimit>, Residence),
+    /// Orders that arguments and results were offered beside those of the target.
+    offered: Vec<EntryOrders>,
 }
 
 impl<'a, 't> Planner<'a, 't> {
@@ -90,9 +92,36 @@ impl<'a, 't> Planner<'a, 't> {
         let mut steps = PosingSteps::new(go_on);
         steps.step().map_err(|error| Unplanned::from(((0, 0), error)))?;
         let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
-        let posed = Posed::within(program, target, ends, &mut steps)?;
+        let posed = Posed::within(program, LayoutClasses::new(target), ends, &mut steps)?;
         let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
-        Ok(Planner { posed, network, limited: None, asked: (Vec::new(), Residence::default()) })
+        let asked = (Vec::new(), Residence::default());
+        Ok(Planner { posed, network, limited: None, asked, offered: Vec::new() })
+    }
+
+    /// The same problem where arguments and results may be laid out in any order, and in these ones for certain: there are
+    /// too many orders of five dimensions for a list. `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Orders that do not fit the arguments and results, and those of [`Planner::within`] and [`Planner::limited`].
+    pub fn offering(
+        &self,
+        orders: &[EntryOrders],
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let offered = [&self.offered[..], orders].concat();
+        let (program, target) = (self.posed.program.clone(), self.posed.choices.classes.target);
+        let mut classes = LayoutClasses::new(target);
+        classes.offer_entries(&program, &offered).map_err(|error| Unplanned::Wrong(None, error))?;
+        let mut steps = PosingSteps::new(go_on);
+        let posed = Posed::within(program, classes, EntryLayouts::Free, &mut steps)?;
+        let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
+        let planner = Planner { posed, network, limited: None, asked: (Vec::new(), self.asked.1), offered };
+        if self.asked.0.is_empty() { Ok(planner) } else { planner.limited_within(&self.asked.0, self.asked.1, go_on) }
+    }
+
+    /// The orders that were offered, see [`Planner::offering`].
+    pub fn offered(&self) -> &[EntryOrders] {
+        &self.offered
     }
 
     /// The same with capacities of memories, at most one for each memory space.

@@ -74,24 +74,24 @@ impl<'a, 't> Posed<'a, 't> {
     /// # Errors
     /// An instance and what is wrong with it.
     pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
-        Posed::within(program, target, entry, &mut PosingSteps::new(&mut |_| true))
+        Posed::within(program, LayoutClasses::new(target), entry, &mut PosingSteps::new(&mut |_| true))
     }
 
-    /// The same within a time.
+    /// The same within a time, with layouts that arrays may have in any case.
     ///
     /// # Errors
     /// Those of [`Posed::new`] and of [`PosingSteps::step`].
     pub fn within(
         program: Program<'a>,
-        target: &'t Target,
+        classes: LayoutClasses<'t>,
         entry: EntryLayouts,
         steps: &mut PosingSteps,
     ) -> Result<Posed<'a, 't>, Located> {
         let order = CanonicalOrder::new(&program);
         let users = order.users(&program);
-        let kernels = Kernels::new(&program, &order, &users, target.has_tiles());
+        let kernels = Kernels::new(&program, &order, &users, classes.target.has_tiles());
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
-        let mut choices = Choices::new(&program, &order, LayoutClasses::new(target), entry, steps).map_err(located)?;
+        let mut choices = Choices::new(&program, &order, classes, entry, steps).map_err(located)?;
         let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
         let renames = Renames::new(&program, &users, moves);
         let mut holders = Vec::with_capacity(users.len());

@@ -120,6 +120,9 @@ enum After {
     Branch { made: Vec<Vec<usize>>, rest: Vec<(usize, Vec<usize>)> },
 }
 
+/// An order of dimensions, minor to major, for each array of the arguments and then for each of the results.
+pub type EntryOrders = Vec<Vec<usize>>;
+
 impl<'a> Program<'a> {
     /// The node that runs at a moment of the schedule, which is the number of an instance; at the end the last one.
     pub fn at_moment(&self, moment: i64) -> (usize, usize) {
@@ -161,6 +164,22 @@ impl<'a> Program<'a> {
     /// Whether an array is a result of the program, which is the array that it takes.
     pub fn is_result(&self, made: usize) -> bool {
         matches!(self.instances[self.made[made].by].doing, Doing::Result(_))
+    }
+
+    /// The arrays of all arguments in order, and those of all results.
+    pub fn entry_arrays(&self) -> [Vec<usize>; 2] {
+        let (mut arguments, mut results) = (Vec::new(), Vec::new());
+        for instance in &self.instances {
+            match instance.doing {
+                Doing::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
+                Doing::Result(number) => results.push(((number, 0), instance.results[0])),
+                _ => {}
+            }
+        }
+        [arguments, results].map(|mut arrays| {
+            arrays.sort_unstable();
+            arrays.into_iter().map(|(_, made)| made).collect()
+        })
     }
 
     /// For each instance whether its work is needed: by a result of the program, by what a loop carries or branches make, by
