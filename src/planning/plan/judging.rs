@@ -1,19 +1,27 @@
 //! A judge in the loop: something that knows better than the costs here what a plan takes, and is slow.
 //!
-//! The judge prices the best plan first. Then, for each layout of an argument or a result, the best plan with that layout
-//! is looked at: of those arguments and results first whose layout was changed least often, and of these in the order of
-//! what the plan costs here. The layouts that are nearly as good are where the costs are most likely to be wrong, and where
-//! the costs leave out what matters, it matters for one array and not for another. The plan that the judge likes best is the one that the next changes are made to, and what it has
-//! learned goes into the costs: where a change to one layout costs `found` more by the judge and `expected` more here,
-//! that layout costs `found - expected` more from then on.
+//! The judge prices the best plan first, then default layouts of arguments and results, and then those that it chooses
+//! itself. So what is found is never above any of these. Where it says that a program begins with a copy of an argument, or
+//! ends with one of a result, it is asked about the layouts on the other side of these copies, too.
+//!
+//! Then, for each layout of an argument or a result, the best plan with that layout is looked at: of those arguments and
+//! results first whose layout was changed least often, and of these in the order of what the plan costs here. The layouts
+//! that are nearly as good are where the costs are most likely to be wrong, and where the costs leave out what matters, it
+//! matters for one array and not for another. The plan that the judge likes best is the one that the next changes are made
+//! to, and what it has learned goes into the costs: where a change to one layout costs `found` more by the judge and
+//! `expected` more here, that layout costs `found - expected` more from then on.
 //!
 //! Plans whose arguments and results have the same orders are one to the judge, and are priced once.
 
+use super::classes::LayoutId;
 use super::layout_plan::{LayoutPlan, Unplanned};
 use super::planner::Planner;
-use super::program::Doing;
+use super::posed::Posed;
+use super::program::EntryOrders;
 use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, Progress, min_marginals, solve};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use tensor_layout::tiled::layout::Layout;
 
 /// An argument or a result in another layout.
@@ -28,10 +36,37 @@ pub struct EntryChange {
     pub layout: Layout,
 }
 
+/// What a judge is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// A plan.
+    Plan,
+    /// The judge's default layouts of arguments and results; the plan has those of the machine.
+    Default,
+    /// The layouts of arguments and results that the judge chooses; the plan is the best so far.
+    Auto,
+    /// A plan that has the layouts beyond the copies of an earlier answer.
+    ReadBack,
+}
+
+/// What a judge answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// The cost.
+    pub cost: i64,
+    /// The layouts of arguments and results that it is the cost of; `None` where these are the plan's.
+    pub entry: Option<EntryOrders>,
+    /// The same where each argument that is only copied has the order of the copy, and each result that is a copy the order
+    /// of what is copied.
+    pub read_back: Option<EntryOrders>,
+}
+
 /// What a judge has said of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lesson {
+    /// What was asked.
+    pub question: Question,
     /// How it differs from the best plan before.
     pub changed: Vec<EntryChange>,
     /// What the plan costs here.
@@ -44,34 +79,54 @@ pub struct Lesson {
     pub found: Option<i64>,
 }
 
-/// What prices a plan: its cost, or why it has none; `None` where it is to be asked no more.
-pub type Judge<'j> = dyn FnMut(&LayoutPlan) -> Option<Result<i64, String>> + 'j;
+/// The plan that a judge likes best.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct JudgedPlan {
+    /// The plan.
+    pub plan: LayoutPlan,
+    /// The least cost here that was found.
+    pub least: i64,
+    /// What the judge has said.
+    pub lessons: Vec<Lesson>,
+}
+
+/// What prices a plan: the answer, or why there is none; `None` where it is to be asked no more.
+pub type Judge<'j> = dyn FnMut(Question, &LayoutPlan) -> Option<Result<Price, String>> + 'j;
 
 /// What is asked now and then whether the search may go on.
 type GoOn<'g> = dyn FnMut(&Progress) -> bool + 'g;
 
 impl Planner<'_, '_> {
-    /// The plan that a judge likes best of at most `most` plans, and what it has said of each. `go_on` is asked now and
-    /// then; when it says no, no more plans are made.
+    /// The plan that a judge likes best after at most `most` questions. `go_on` is asked now and then; when it says no, no
+    /// more plans are made. Where the judge has chosen layouts that the problem lacks, it is [another](Planner::offering)
+    /// afterwards.
     ///
     /// # Errors
     /// Why there is no plan.
     pub fn judged(
-        &self,
+        &mut self,
         options: &Options,
         most: usize,
         go_on: &mut GoOn,
         judge: &mut Judge,
-    ) -> Result<(LayoutPlan, Vec<Lesson>), Unplanned> {
+    ) -> Result<JudgedPlan, Unplanned> {
         let first = self.plan(options, go_on)?;
+        let arrays = self.posed.program.entry_arrays().concat();
+        let ends: Vec<(usize, usize)> = arrays.iter().map(|made| (self.posed.program.made[*made].by, *made)).collect();
+        let free = ends.iter().any(|(variable, _)| self.posed.choices.ways[*variable].len() > 1);
         let mut trial = Trial {
             planner: self,
             options,
             go_on,
+            free,
             over: false,
-            ends: self.ends(),
+            ended: most == 0,
+            most,
+            ends,
             proof: first.solution.certificate.clone(),
             seen: FxHashSet::default(),
+            copied: BinaryHeap::new(),
             learned: FxHashMap::default(),
             changed: FxHashMap::default(),
             pinned: FxHashMap::default(),
@@ -79,45 +134,47 @@ impl Planner<'_, '_> {
             score: None,
             lessons: Vec::new(),
         };
-        if most > 0 {
-            trial.judge(first, judge, None);
-        }
-        if trial.lessons.len() < most && !trial.over {
+        trial.ask(judge, Question::Plan, first, None)?;
+        if trial.free {
             // The machine's default layouts: with them no plan is worse than doing nothing.
-            let default: FxHashMap<usize, usize> =
-                trial.ends.iter().filter_map(|end| Some((end.0, trial.default(*end)?))).collect();
-            if let Some(plan) = trial.forced(&default)? {
-                trial.judge(plan, judge, None);
+            let default = trial.entry(|_, _| Some(0));
+            if let Some(plan) = default.map_or(Ok(None), |default| trial.forced(&default))? {
+                trial.ask(judge, Question::Default, plan, None)?;
             }
+            trial.ask(judge, Question::Auto, trial.best.clone(), None)?;
         }
-        while trial.lessons.len() < most && !trial.over {
+        while !trial.ended && !trial.over {
+            if let Some(plan) = trial.read_back()? {
+                trial.ask(judge, Question::ReadBack, plan, None)?;
+                continue;
+            }
             let Some((end, choice, plan)) = trial.next()? else { break };
-            trial.judge(plan, judge, Some((end, choice)));
+            trial.ask(judge, Question::Plan, plan, Some((end, choice)))?;
         }
-        Ok((trial.best, trial.lessons))
-    }
-
-    /// The variables of arguments and results, and the arrays that they make.
-    fn ends(&self) -> Vec<(usize, usize)> {
-        let instances = self.posed.program.instances.iter().enumerate();
-        let ends = instances.filter(|(_, own)| matches!(own.doing, Doing::Argument(..) | Doing::Result(_)));
-        ends.filter(|(k, _)| self.posed.choices.ways[*k].len() > 1).map(|(k, own)| (k, own.results[0])).collect()
+        Ok(JudgedPlan { plan: trial.best, least: trial.proof.cost, lessons: trial.lessons })
     }
 }
 
 /// A search with a judge.
 struct Trial<'p, 'a, 't, 'g> {
-    planner: &'p Planner<'a, 't>,
+    planner: &'p mut Planner<'a, 't>,
     options: &'p Options,
     go_on: &'p mut GoOn<'g>,
-    /// Whether `go_on` or the judge has ended the search.
+    /// Whether arguments and results may be laid out in any order.
+    free: bool,
+    /// Whether `go_on` has ended the search.
     over: bool,
-    /// The variables whose layouts are tried, and their arrays.
+    /// Whether the judge is asked no more.
+    ended: bool,
+    most: usize,
+    /// The variables of arguments and then of results, and their arrays.
     ends: Vec<(usize, usize)>,
     /// The proof of the bound of all plans.
     proof: Certificate,
     /// The orders of the entry of all plans that were judged.
-    seen: FxHashSet<Vec<Vec<usize>>>,
+    seen: FxHashSet<EntryOrders>,
+    /// Entries beyond the copies of what was judged, and the costs with these copies.
+    copied: BinaryHeap<Reverse<(i64, EntryOrders)>>,
     /// What a choice costs more than its costs here say.
     learned: FxHashMap<(usize, usize), i64>,
     /// How often the layout of an end was changed.
@@ -130,10 +187,63 @@ struct Trial<'p, 'a, 't, 'g> {
 }
 
 impl Trial<'_, '_, '_, '_> {
-    /// The choice of an end that is the target's default.
-    fn default(&self, (variable, made): (usize, usize)) -> Option<usize> {
-        let result = self.planner.posed.program.made[made].result;
-        self.planner.posed.choices.ways[variable].iter().position(|way| way.results[result] == 0)
+    /// The choices that give each argument and result a layout: the number of the array's end, and the class of the array.
+    fn entry(&self, layout: impl Fn(usize, usize) -> Option<LayoutId>) -> Option<FxHashMap<usize, usize>> {
+        let Posed { program, choices, .. } = &self.planner.posed;
+        let choice = |(end, (variable, made)): (usize, &(usize, usize))| {
+            let (layout, result) = (layout(end, choices.class[*made])?, program.made[*made].result);
+            Some((*variable, choices.ways[*variable].iter().position(|way| way.results[result] == layout)?))
+        };
+        self.ends.iter().enumerate().map(choice).collect()
+    }
+
+    /// The best plan with these orders of arguments and results; `None` where there is none.
+    fn with_orders(&mut self, orders: &EntryOrders) -> Result<Option<LayoutPlan>, Unplanned> {
+        if self.ordered(orders).is_none() && self.free {
+            self.offer(orders)?;
+        }
+        self.ordered(orders).map_or(Ok(None), |choices| self.forced(&choices))
+    }
+
+    /// Offers arguments and results orders that are in no list, if time is left.
+    fn offer(&mut self, orders: &EntryOrders) -> Result<(), Unplanned> {
+        let offered = self.planner.offering(std::slice::from_ref(orders), self.go_on);
+        let found = offered.and_then(|planner| Ok((planner.plan(self.options, self.go_on)?, planner)));
+        let Ok((first, planner)) = found else { return Ok(()) };
+        let before = std::mem::replace(self.planner, planner);
+        let proof = std::mem::replace(&mut self.proof, first.solution.certificate);
+        // Choices have other numbers now.
+        let learned = std::mem::take(&mut self.learned);
+        let best = self.ordered(&entry_orders(&self.best)).unwrap_or_default();
+        match self.forced(&best)? {
+            Some(plan) => (self.best, self.pinned) = (plan, best),
+            None => (*self.planner, self.proof, self.learned) = (before, proof, learned),
+        }
+        Ok(())
+    }
+
+    /// Whether a plan has these orders of arguments and results, or places all elements as they do.
+    fn has_orders(&self, plan: &LayoutPlan, orders: &EntryOrders) -> bool {
+        let chosen = |(variable, choice): (&usize, &usize)| plan.solution.choices()[*variable] == *choice;
+        *orders == entry_orders(plan) || self.ordered(orders).is_some_and(|choices| choices.iter().all(chosen))
+    }
+
+    /// The choices with these orders of arguments and results.
+    fn ordered(&self, orders: &EntryOrders) -> Option<FxHashMap<usize, usize>> {
+        let classes = &self.planner.posed.choices.classes;
+        self.entry(|end, class| classes.find(class, orders.get(end)?))
+    }
+
+    /// The plan beyond the copies of the best answer so far that has some and was not asked about.
+    fn read_back(&mut self) -> Result<Option<LayoutPlan>, Unplanned> {
+        while let Some(Reverse((_, orders))) = self.copied.pop() {
+            let plan = self.with_orders(&orders)?;
+            let plan = plan.filter(|plan| !self.seen.contains(&entry_orders(plan)));
+            if plan.is_some() || self.over {
+                return Ok(plan);
+            }
+        }
+        Ok(None)
     }
 
     /// The problem with what was learned, and with some choices made.
@@ -203,26 +313,49 @@ impl Trial<'_, '_, '_, '_> {
     }
 
     /// Asks the judge, learns from what it says, and keeps the plan if it is better.
-    fn judge(&mut self, plan: LayoutPlan, judge: &mut Judge, change: Option<(usize, usize)>) {
-        if !self.seen.insert(entry_orders(&plan)) {
-            return;
+    fn ask(
+        &mut self,
+        judge: &mut Judge,
+        question: Question,
+        mut plan: LayoutPlan,
+        change: Option<(usize, usize)>,
+    ) -> Result<(), Unplanned> {
+        if self.ended || !self.seen.insert(entry_orders(&plan)) && question != Question::Auto {
+            return Ok(());
         }
         if let Some((variable, _)) = change {
             *self.changed.entry(variable).or_default() += 1;
         }
-        let Some(judged) = judge(&plan) else {
-            self.over = true;
-            return;
+        let Some(price) = judge(question, &plan) else {
+            self.ended = true;
+            return Ok(());
+        };
+        let mut is_other = false;
+        let judged = match price {
+            Ok(Price { entry: None, .. }) if question == Question::Auto => {
+                Err("the judge does not say the `entry` that it has chosen".to_string())
+            }
+            Ok(price) => {
+                self.copied.extend(price.read_back.map(|read_back| Reverse((price.cost, read_back))));
+                let other = price.entry.filter(|entry| !self.has_orders(&plan, entry));
+                is_other = other.is_some();
+                match other.map_or(Ok(Some(plan.clone())), |other| self.with_orders(&other))? {
+                    Some(priced) => {
+                        plan = priced;
+                        self.seen.insert(entry_orders(&plan));
+                        Ok(price.cost)
+                    }
+                    None => Err(format!("{} with layouts of arguments and results that no plan has", price.cost)),
+                }
+            }
+            Err(error) => Err(error),
         };
         let expected = plan.cost.saturating_sub(self.best.cost);
         let found = judged.as_ref().ok().zip(self.score).map(|(judged, best)| judged.saturating_sub(best));
-        self.lessons.push(Lesson {
-            changed: changes(&self.best, &plan),
-            cost: plan.cost,
-            judged: judged.clone(),
-            expected,
-            found,
-        });
+        let changed = changes(&self.best, &plan);
+        self.lessons.push(Lesson { question, changed, cost: plan.cost, judged: judged.clone(), expected, found });
+        self.ended = self.lessons.len() >= self.most;
+        let change = change.filter(|_| !is_other);
         if let Some((change, found)) = change.zip(found) {
             let learned = self.learned.entry(change).or_default();
             *learned = found.saturating_sub(expected);
@@ -232,12 +365,13 @@ impl Trial<'_, '_, '_, '_> {
         {
             if let Some((variable, choice)) = change {
                 self.pinned.insert(variable, choice);
-            } else if self.score.is_some() {
+            } else if is_other || question != Question::Plan {
                 self.pinned = self.ends.iter().map(|(end, _)| (*end, plan.solution.choices()[*end])).collect();
             }
             self.score = Some(judged);
             self.best = plan;
         }
+        Ok(())
     }
 }
 

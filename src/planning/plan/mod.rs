@@ -86,7 +86,7 @@ pub mod transfers;
 pub mod ways;
 pub mod working;
 
-pub use judging::{EntryChange, Lesson};
+pub use judging::{EntryChange, JudgedPlan, Lesson, Price, Question};
 pub use laid_out::LaidOut;
 pub use layout_plan::{
     Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer,

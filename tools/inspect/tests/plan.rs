@@ -425,6 +425,116 @@ fn a_judge_chooses_and_its_lessons_are_told() {
     assert_eq!(refused["judged"][0]["error"], json!("no"));
 }
 
+/// A judge that answers lines with `default`, `auto` and `read back`, in this order, and prices other plans at 9.
+fn judge_of(answers: [&str; 3]) -> String {
+    let [default, auto, read_back] = answers.map(|answer| format!("echo '{answer}'"));
+    format!(
+        r#"while read line; do case "$line" in *'"question":"default"'*) {default};; *'"question":"auto"'*) {auto};;
+        *'"question":"read back"'*) {read_back};; *) echo '{{"cost":9}}';; esac; done"#
+    )
+}
+
+/// The answer is never above the judge's default and its own choice, and copies of arguments and results are taken in.
+#[test]
+fn a_judge_is_asked_for_defaults_for_its_choice_and_behind_copies() {
+    let text = "HloModule transposed\nENTRY main {\n  x = f32[256,512] parameter(0)\n  \
+                y = f32[512,256] transpose(x), dimensions={1,0}\n  ROOT z = f32[512,256] negate(y)\n}\n";
+    let hlo = file("questions.hlo", text);
+    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judgements", "4", "--judge"];
+    let orders = |found: &Value| {
+        let [from, to] = ["in", "out"].map(|side| found["entry"][side][0].as_str().unwrap()[1..4].to_string());
+        format!("{from} {to}")
+    };
+    let least = orders(&answer(&asked[..7]));
+    let chosen = r#"{"cost":5,"entry":{"in":["{1,0}"],"out":["{1,0}"]},"copies":[
+        {"in":0,"from":"{1,0}","to":"{0,1:T(8,128)}"},{"out":0,"from":"{0,1}","to":"{1,0}"}]}"#;
+    let chosen = &chosen.replace('\n', "");
+    let default = r#"{"cost":7,"entry":{"in":["{0,1}"],"out":["{0,1}"]}}"#;
+    let (priced, no) = (r#"{"cost":8}"#, r#"{"error":"no"}"#);
+    for (answers, entry, tried) in [
+        ([priced, chosen, r#"{"cost":4}"#], "0,1 0,1", "read back"),
+        ([priced, chosen, r#"{"cost":6}"#], "1,0 1,0", "auto"),
+        ([priced, chosen, no], "1,0 1,0", "auto"),
+        ([default, no, "no"], "0,1 0,1", "default"),
+        // Before these questions, judges said costs alone.
+        ([priced, r#"{"cost":1}"#, "no"], "1,0 1,0", "default"),
+        ([no, no, "no"], &least, "the plan of least cost"),
+    ] {
+        let found = answer(&[&asked[..], &[&judge_of(answers)]].concat());
+        let judged = found["judged"].as_array().unwrap();
+        let priced = judged.iter().filter(|own| !own["judged"].is_null());
+        let best = priced.min_by_key(|own| own["judged"].as_i64()).unwrap();
+        assert_eq!((orders(&found).as_str(), judged.len()), (entry, 4), "{found}");
+        assert!(best["tried"].as_str().unwrap().starts_with(tried), "{found}");
+    }
+    // A judge that knows no `auto` may end at it.
+    let ends = r#"while read line; do case "$line" in *auto*) exit 1;; *) echo '{"cost":9}';; esac; done"#;
+    let found = answer(&[&asked[..], &[ends]].concat());
+    assert_eq!(found["judged"].as_array().unwrap().len(), 4, "{found}");
+    assert!(found["judged"].to_string().contains("ended without an answer"), "{found}");
+    // Where the layouts of arguments and results are not free, a judge does not choose them.
+    let fixed = ["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judge", &judge_of([default, chosen, "no"])];
+    assert_eq!(answer(&fixed)["judged"].as_array().unwrap().len(), 1);
+}
+
+/// What does not fit the program is an error that says where, also in answers to the other questions.
+#[test]
+fn answers_of_a_judge_are_checked() {
+    let hlo = file("answers.hlo", TURNED);
+    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge"];
+    for (auto, message) in [
+        ("chosen", "expected value at line 1 column 1"),
+        (r#"{"cost":1,"entry":{"in":["{1,0}"],"out":["{1,0}"]}}"#, "`entry.out` must have 2 layouts, found 1"),
+        (r#"{"cost":1,"entry":{"in":[],"out":[]}}"#, "`entry.in` must have 1 layouts, found 0"),
+        (r#"{"cost":1,"entry":{"in":["{1,0}"],"out":["{1,0}","{2,1,0}"]}}"#, "in `entry.out[1]`, a layout must have 2"),
+        (r#"{"cost":1,"entry":{"in":["{0,0}"],"out":["{1,0}","{1,0}"]}}"#, "in `entry.in[0]`, "),
+        (r#"{"cost":1,"entry":{"in":["{"],"out":["{1,0}","{1,0}"]}}"#, "in `entry.in[0]`, "),
+        (r#"{"cost":1,"entry":"AUTO"}"#, "expected struct EntryArrays"),
+        (r#"{"cost":-1}"#, "`cost` is below 0"),
+        (r#"{"cost":1,"error":"no"}"#, "there is not one of `cost` and `error`"),
+        (r#"{"cost":1,"copies":[{"in":7,"from":"{1,0}","to":"{0,1}"}]}"#, "in `copies[0]`, there is no array 7"),
+        (r#"{"cost":1,"copies":[{"from":"{1,0}","to":"{0,1}"}]}"#, "`copies[0]` has not one of `in` and `out`"),
+        (r#"{"cost":1,"copies":[{"out":0,"from":"{0}","to":"{0,1}"}]}"#, "in `copies[0]`, a layout must have 2"),
+        (r#"{"cost":1,"copies":[{"out":0,"from":"{0,1}"}]}"#, "missing field `to`"),
+    ] {
+        let judge = judge_of([r#"{"cost":8}"#, auto, r#"{"cost":8}"#]);
+        let (out, error, status) = outcome(&[&asked[..], &[&judge]].concat());
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{auto}: {error}");
+        assert!(error.contains(message), "{auto}: {error}");
+    }
+}
+
+/// Of six dimensions most orders are in no list; a plan with such a one is proved like others.
+#[test]
+fn a_judge_may_choose_orders_that_are_in_no_list() {
+    let text = "HloModule six\nENTRY main {\n  x = f32[3,9,10,11,12,13] parameter(0)\n  \
+                ROOT y = f32[3,9,10,11,12,13] negate(x)\n}\n";
+    let (hlo, proof) = (file("six.hlo", text), file("six.proof", ""));
+    let chosen = r#"{"cost":5,"entry":{"in":["{2,4,0,1,5,3}"],"out":["{0,1,4,5,3,2}"]}}"#;
+    let judge = judge_of([r#"{"cost":8}"#, chosen, "no"]);
+    for capacity in [&[][..], &["--capacity", "vmem=100000"]] {
+        let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judge", &judge];
+        let found = answer(&[&asked[..], &["--certificate", &proof], capacity].concat());
+        let order = found["entry"]["in"][0].as_str().unwrap();
+        assert!(order.starts_with("{2,4,0,1,5,3:"), "{found}");
+        let (out, error, status) = outcome(&["check-plan", &hlo, &proof]);
+        assert_eq!((status, error.as_str()), (Some(0), ""), "{out}");
+    }
+    let text = fs::read_to_string(&proof).unwrap();
+    for (forged, message) in [
+        ("[[2,4,0,1,5,3]]", "expected 2 orders of arguments and results, found 1"),
+        ("[[2,4,0,1,5,5],[0,1,4,5,3,2]]", ""),
+        ("[[2,4,0],[0,1,4,5,3,2]]", ""),
+        ("[[],[]]", ""),
+    ] {
+        let forged = text.replacen("[[2,4,0,1,5,3],[0,1,4,5,3,2]]", forged, 1);
+        assert_ne!(forged, text);
+        let (out, error, status) = outcome(&["check-plan", &hlo, &file("six.forged", &forged)]);
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+}
+
 /// A judge that is silent, or does not end, delays the plan no longer than the time of the search.
 #[test]
 fn a_judge_that_hangs_is_ended() {

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::copies::CopyAnswer;
 use crate::schedule::ScheduleOption;
 use layout_plan::plan::{
-    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
+    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, Question, SpaceTaken,
 };
 use layout_plan::solver::Marginal;
 use layout_plan::spreading::PlannedCollective;
@@ -325,7 +325,8 @@ pub struct MemoryAnswer {
 /// What a judge has said of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// What was tried: the layouts of the entry that differ from those of the best plan before.
+    /// What was asked: a plan, `default` or `auto` layouts of the entry, or those of a `read back`; and the layouts that
+    /// differ from those of the best plan before.
     pub tried: String,
     /// What the plan costs here.
     pub cost: i64,
@@ -463,15 +464,30 @@ impl Names<'_> {
             let side = if change.argument { "argument" } else { "result" };
             format!("{side} {} {}", change.number, change.layout)
         });
-        let tried = changes.collect::<Vec<_>>().join(", ");
+        let named = match lesson.question {
+            Question::Plan if lesson.changed.is_empty() => Some("the plan of least cost"),
+            Question::Plan => None,
+            own => Some(question_name(own)),
+        };
+        let tried: Vec<String> = named.map(str::to_string).into_iter().chain(changes).collect();
         Judgement {
-            tried: if tried.is_empty() { "the plan of least cost".to_string() } else { tried },
+            tried: tried.join(", "),
             cost: lesson.cost,
             judged: lesson.judged.as_ref().ok().copied(),
             error: lesson.judged.as_ref().err().cloned(),
             expected: lesson.expected,
             found: lesson.found,
         }
+    }
+}
+
+/// The name of a question to a judge.
+pub fn question_name(question: Question) -> &'static str {
+    match question {
+        Question::Plan => "plan",
+        Question::Default => "default",
+        Question::Auto => "auto",
+        Question::ReadBack => "read back",
     }
 }
 

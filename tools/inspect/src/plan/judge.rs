@@ -1,18 +1,24 @@
-//! A judge: a command that gets plans, a line of JSON each, and answers with the cost of each.
+//! A judge: a command that gets questions, a line of JSON each, and answers with a cost.
 //!
-//! `{"entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or `{"error":"why"}` where
-//! the plan has no cost. The shell runs the command, which is asked as long as it runs; if it ends after an answer, it
+//! `{"question":"plan","entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or
+//! `{"error":"why"}` where the plan has no cost. The question `default` is about the judge's default layouts of arguments
+//! and results, beside the machine's, and `auto`, which has no entry, about those that the judge chooses. With a cost may
+//! come the `entry` that it is the cost of, and `copies`, `{"in":0,"from":"{1,0}","to":"{0,1}"}`: the arguments that are
+//! only copied, and the results that are copies. A `read back` is a plan with the layouts beyond such copies. The shell runs the command, which is asked as long as it runs; if it ends after an answer, it
 //! is started again for the next plan. A thread writes and reads, so the search's deadline ends the wait for an answer.
 //! The command is a process group: killing it kills the processes that it started.
 
-use super::answer::PlanAnswer;
+use super::answer::{EntryArrays, PlanAnswer, question_name};
 use crate::clock::Clock;
+use layout_plan::plan::{EntryOrders, Price, Question};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use tensor_layout::tiled::Layout;
 
 /// The most bytes of an answer. A compiler's error may have many lines.
 const LONGEST: u64 = 1 << 20;
@@ -22,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The time for a judge to end after its last answer.
 const LAST: Duration = Duration::from_secs(1);
+
+const ENDED: &str = "the judge ended without an answer";
 
 /// A judge that is asked about one plan after the other.
 pub struct JudgeCommand {
@@ -44,9 +52,14 @@ impl JudgeCommand {
         JudgeCommand { command: command.to_string(), running: None, broken: None }
     }
 
-    /// The cost of the plan, or why it has none; `None` where the time is over, or the judge is broken.
-    pub fn ask(&mut self, plan: &PlanAnswer, clock: &Clock) -> Option<Result<i64, String>> {
-        let line = json!({"entry": plan.entry, "values": plan.values}).to_string();
+    /// The answer to a question, or why there is none; `None` where the time is over, or the judge is broken.
+    pub fn ask(&mut self, question: Question, plan: &PlanAnswer, clock: &Clock) -> Option<Result<Price, String>> {
+        let name = question_name(question);
+        let line = match question {
+            Question::Auto => json!({"question": name}),
+            _ => json!({"question": name, "entry": plan.entry, "values": plan.values}),
+        };
+        let line = line.to_string();
         // A command that has ended after its last answer is started again, once.
         let known = self.running.is_some();
         let mut answer = self.answer(&line, clock);
@@ -55,13 +68,15 @@ impl JudgeCommand {
         }
         self.broken = match answer {
             Err(TimeIsOver) => None,
-            Ok(None) => Some("the judge ended without an answer".to_string()),
-            Ok(Some(answer)) => match cost(&answer) {
-                Some(cost) => return Some(cost),
-                None => {
+            // A judge of before this question may end at it.
+            Ok(None) if question == Question::Auto => return Some(Err(ENDED.to_string())),
+            Ok(None) => Some(ENDED.to_string()),
+            Ok(Some(answer)) => match price(&answer, &plan.entry) {
+                Ok(price) => return Some(price),
+                Err(why) => {
                     let found: String = answer.trim().chars().take(80).collect();
                     let expected = "expected `{\"cost\":n}`, n from 0 in 64 bits, or `{\"error\":..}` of the judge";
-                    Some(format!("{expected}, found `{found}`"))
+                    Some(format!("{expected}, found `{found}`: {why}"))
                 }
             },
         };
@@ -166,15 +181,75 @@ fn talk(
     }
 }
 
-/// The cost in an answer, or the error; `None` for any other text.
-fn cost(answer: &str) -> Option<Result<i64, String>> {
-    let value: Value = serde_json::from_str(answer).ok()?;
-    match (value.get("cost"), value.get("error")) {
-        (Some(cost), None) => cost.as_i64().filter(|cost| *cost >= 0).map(Ok),
-        (None, Some(Value::String(error))) => Some(Err(error.clone())),
-        (None, Some(error)) => Some(Err(error.to_string())),
-        _ => None,
+/// An answer, of which a cost or an error is there.
+#[derive(Deserialize)]
+struct JudgeAnswer {
+    cost: Option<i64>,
+    error: Option<Value>,
+    entry: Option<EntryArrays>,
+    #[serde(default)]
+    copies: Vec<BoundaryCopy>,
+}
+
+/// A copy of an argument or a result.
+#[derive(Deserialize)]
+struct BoundaryCopy {
+    #[serde(rename = "in")]
+    argument: Option<usize>,
+    #[serde(rename = "out")]
+    result: Option<usize>,
+    from: String,
+    to: String,
+}
+
+/// The price in an answer about a plan with this entry, or the error; why any other text is none.
+fn price(answer: &str, asked: &EntryArrays) -> Result<Result<Price, String>, String> {
+    let answer: JudgeAnswer = serde_json::from_str(answer).map_err(|error| error.to_string())?;
+    let cost = match (answer.cost, answer.error) {
+        (Some(cost), None) if cost >= 0 => cost,
+        (None, Some(Value::String(error))) => return Ok(Err(error)),
+        (None, Some(error)) => return Ok(Err(error.to_string())),
+        (Some(_), None) => return Err("`cost` is below 0".to_string()),
+        _ => return Err("there is not one of `cost` and `error`".to_string()),
+    };
+    let entry = answer.entry.map(|entry| orders(&entry, asked)).transpose()?;
+    let mut beyond = entry.clone().map_or_else(|| orders(asked, asked), Ok)?;
+    for (k, copy) in answer.copies.iter().enumerate() {
+        let (side, number, first, other) = match (copy.argument, copy.result) {
+            (Some(number), None) => (&asked.arguments, number, 0, &copy.to),
+            (None, Some(number)) => (&asked.results, number, asked.arguments.len(), &copy.from),
+            _ => return Err(format!("`copies[{k}]` has not one of `in` and `out`")),
+        };
+        let own = side.get(number).ok_or_else(|| format!("in `copies[{k}]`, there is no array {number}"))?;
+        beyond[first + number] = order(other, own).map_err(|why| format!("in `copies[{k}]`, {why}"))?;
     }
+    let read_back = (!answer.copies.is_empty()).then_some(beyond);
+    Ok(Ok(Price { cost, entry, read_back }))
+}
+
+/// The orders of an entry of the same arrays as another.
+fn orders(entry: &EntryArrays, asked: &EntryArrays) -> Result<EntryOrders, String> {
+    let sides = [("in", &entry.arguments, &asked.arguments), ("out", &entry.results, &asked.results)];
+    let mut all = EntryOrders::new();
+    for (name, found, asked) in sides {
+        if found.len() != asked.len() {
+            return Err(format!("`entry.{name}` must have {} layouts, found {}", asked.len(), found.len()));
+        }
+        for (k, (found, asked)) in found.iter().zip(asked).enumerate() {
+            all.push(order(found, asked).map_err(|why| format!("in `entry.{name}[{k}]`, {why}"))?);
+        }
+    }
+    Ok(all)
+}
+
+/// The order of a layout of the same array as another.
+fn order(text: &str, asked: &str) -> Result<Vec<usize>, String> {
+    let [found, asked] = [text, asked].map(Layout::parse);
+    let (found, asked) = (found.map_err(|error| error.message)?, asked.map_err(|error| error.message)?);
+    if found.rank() == asked.rank() {
+        return Ok(found.minor_to_major);
+    }
+    Err(format!("a layout must have {} dimensions, found `{text}`", asked.rank()))
 }
 
 #[cfg(test)]

@@ -18,7 +18,9 @@ use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use judge::JudgeCommand;
 use layout_console::{Complaint, check_output, read, warn};
-use layout_plan::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::plan::{
+    Alternative, EntryLayouts, EntryOrders, JudgedPlan, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned,
+};
 use layout_plan::solver::{Certificate, LARGEST_SUM, Marginal, Progress};
 use layout_plan::spreading::{Levels, OtherLayout, plan_in_steps};
 use schemars::JsonSchema;
@@ -60,10 +62,10 @@ pub struct PlanOptions {
     /// Write the plan with the proof of its bound into this file, for check-plan
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
-    /// Let this command price plans: it gets each as a line of JSON and answers {"cost":n} or {"error":".."}
+    /// Let this command price plans: it gets questions as lines of JSON and answers {"cost":n} or {"error":".."}
     #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new())]
     judge: Option<String>,
-    /// The most plans that the judge is asked of
+    /// The most questions that the judge is asked
     #[arg(long, value_name = "N", default_value_t = 16, requires = "judge")]
     judgements: usize,
     /// Say beside the plan what the layouts that the file has would cost and copy
@@ -114,6 +116,7 @@ impl PlanOptions {
     fn prove(
         &self,
         (limits, stay, orders): (&[SpaceLimit], bool, &Orders),
+        offered: &[EntryOrders],
         plan: &PlanAnswer,
         certificate: &Certificate,
     ) -> Result<(), Complaint> {
@@ -121,7 +124,7 @@ impl PlanOptions {
         let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
         let machine = self.machine.clone();
         let (entry, orders, plan) = (self.entry, orders.clone(), plan.provable());
-        let proved = proof::Proved { machine, entry, capacities, stay, orders, plan };
+        let proved = proof::Proved { machine, entry, offered: offered.to_vec(), capacities, stay, orders, plan };
         proof::save(file, &proved, certificate)
     }
 }
@@ -181,16 +184,17 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let (plan, mut answer) = match &options.judge {
         None => plan_of(&names, &mut planner, options.room_for_steps, &mut clock).map_err(wrong)?,
         Some(command) => {
-            let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
-            let first = lessons.first().map_or(plan.cost, |first| first.cost);
-            let search = SearchEnd::of(first, plan.bound, &clock);
+            let found = judged(&names, &mut planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
+            let JudgedPlan { plan, least, lessons, .. } = found;
+            let search = SearchEnd::of(least, plan.bound, &clock);
             let mut answer = described(&names, &planner, (&plan, search), &clock).map_err(wrong)?;
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
         }
     };
     answer.schedule = options.schedule;
-    options.prove((&limits, options.stay, &orders), &answer, &plan.solution.certificate)?;
+    let certificate = &plan.solution.certificate;
+    options.prove((&limits, options.stay, &orders), planner.offered(), &answer, certificate)?;
     if options.compare {
         match planner.given_plan() {
             Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
@@ -238,7 +242,7 @@ fn placed(
     }
     answer.schedule = options.schedule;
     // On a machine with places, values do not change their memory.
-    options.prove((limits, false, orders), &answer, &plan.certificate)?;
+    options.prove((limits, false, orders), &[], &answer, &plan.certificate)?;
     Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))
 }
 
@@ -395,26 +399,26 @@ fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<Margina
     found
 }
 
-/// The plan that the judge prices lowest, and the judgements.
+/// The plan that the judge prices lowest.
 fn judged(
     names: &Names,
-    planner: &Planner,
+    planner: &mut Planner,
     command: &str,
     most: usize,
     clock: &mut Clock,
-) -> Result<Result<(LayoutPlan, Vec<Lesson>), Unplanned>, Complaint> {
+) -> Result<Result<JudgedPlan, Unplanned>, Complaint> {
     let mut asked = JudgeCommand::new(command);
     let mut number = 0;
     // The search and the judge share the clock.
     let options = clock.options();
     let clock = RefCell::new(clock);
     let go_on = &mut |progress: &Progress| clock.borrow_mut().go_on(progress);
-    let found = planner.judged(&options, most, go_on, &mut |plan| {
+    let found = planner.judged(&options, most, go_on, &mut |question, plan| {
         let plan = names.answer(plan, &[]);
-        let said = clock.borrow_mut().without_counting(|clock| asked.ask(&plan, clock))?;
+        let said = clock.borrow_mut().without_counting(|clock| asked.ask(question, &plan, clock))?;
         number += 1;
         match &said {
-            Ok(cost) => eprintln!("judged {number} of {most}: {cost}"),
+            Ok(price) => eprintln!("judged {number} of {most}: {}", price.cost),
             Err(error) => eprintln!("judged {number} of {most}: {error}"),
         }
         Some(said)

@@ -12,7 +12,7 @@ use crate::numbers::counted;
 use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, read, write};
 use layout_plan::memory::Schedule;
-use layout_plan::plan::{SpaceLimit, Unplanned};
+use layout_plan::plan::{EntryOrders, SpaceLimit, Unplanned};
 use layout_plan::solver::{Certificate, LARGEST_SUM};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,6 +40,9 @@ pub struct Proved<Plan> {
     pub machine: String,
     /// The layouts that arguments and results may have.
     pub entry: EntryOption,
+    /// Orders of arguments and results that a judge has named and that are in no list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<EntryOrders>,
     /// The capacities of memory spaces.
     pub capacities: Vec<(u8, i64)>,
     /// Whether each value stays in the memory that it is made in; only with capacities on a machine without places.
@@ -117,8 +120,8 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     check_question(&stated).map_err(Unproved::Proof)?;
     let found = replayed(&Names { module: &module, target: &target }, &stated, parsed)?;
     let stay = stated.stay && !spread::has_places(&target) && !stated.capacities.is_empty();
-    let Proved { machine, entry, capacities, orders, .. } = stated;
-    let proved = Proved { machine, entry, capacities, stay, orders, plan: found.provable() };
+    let Proved { machine, entry, offered, capacities, orders, .. } = stated;
+    let proved = Proved { machine, entry, offered, capacities, stay, orders, plan: found.provable() };
     if proved.line().map_err(Unproved::Proof)? == head {
         return Ok(found);
     }
@@ -150,6 +153,9 @@ fn replayed(names: &Names, stated: &Proved<KeptBytes>, certificate: Certificate)
     }
     let mut planner = posed(&graphs, module.entry, &facts, (target, stated.entry), (&limits, stated.stay), None)
         .map_err(of_program)?;
+    if stated.entry == EntryOption::Free && !stated.offered.is_empty() {
+        planner = planner.offering(&stated.offered, &mut |_| true).map_err(by_proof)?;
+    }
     let kept = if limits.is_empty() { 0 } else { kept };
     if kept > 0 {
         planner.keep(kept).map_err(of_program)?;
