@@ -4,7 +4,7 @@
 
 For each line `{"entry":{"in":[..],"out":[..]},"values":{..}}` it compiles the program with these layouts, runs it, and answers
 `{"cost":n}`, the picoseconds of the processor that a call takes: of several measurements the fastest. What cannot be
-compiled or run is `{"error":".."}`. As for other judges, the plan says the layouts of arguments and results, and the
+compiled or run is `{"error":".."}`, and so is the question `auto`: the layouts of arguments and results are the caller's. As for other judges, the plan says the layouts of arguments and results, and the
 compiler those inside: the pass `layout-plan`. With `--values` the plan's are taken for all values that are not row-major in
 it; the pass then converts where these meet.
 
@@ -32,6 +32,13 @@ def judged(text: str, plan: dict[str, Any], values: bool) -> int:
         return round(1e12 * min(library.seconds(SECONDS / RUNS) for _ in range(RUNS)))
 
 
+def answered(text: str, question: dict[str, Any], values: bool) -> int:
+    """The cost that answers a question; the default layouts are the machine's, which the line has."""
+    if question.get("question") == "auto":
+        raise Failed("this compiler chooses no layouts of arguments and results")
+    return judged(text, question, values)
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--values", action="store_true", help="takes the layouts of all values from the plan")
     parser.add_argument("file", metavar="FILE", type=pathlib.Path)
@@ -42,9 +49,9 @@ def main(options: argparse.Namespace) -> None:
     for line in sys.stdin:
         answer: dict[str, object]
         try:
-            answer = {"cost": judged(text, json.loads(line), options.values)}
+            answer = {"cost": answered(text, json.loads(line), options.values)}
         except Failed as error:
             answer = {"error": str(error)}
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
-            answer = {"error": f"the line is no plan: {error}"}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            answer = {"error": f"the line is no question: {error}"}
         print(json.dumps(answer), flush=True)

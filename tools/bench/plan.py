@@ -5,7 +5,9 @@ programs of this project into folders. A judge is a command as for `layout-inspe
 NAME; without it, what a judge said before stays in the page.
 
 With `--fresh` or `--regression`, plans of random programs or of the set `regression` are compared with XLA's own layouts for a
-TPU, and nothing else is measured; see `tpu-judge`.
+TPU, and nothing else is measured; see `tpu-judge`. With `--fresh` and a judge, only what that says is measured:
+
+    PYTHON=.. tools/bench.sh plan --fresh 60 --judge "tools/bench.sh tpu-judge fresh {}" --judgements 4
 """
 
 import argparse
@@ -36,8 +38,14 @@ def not_above(rows: list[Row]) -> str:
         f"Of {len(found)} programs the plan costs no more than the less of `default` and `AUTO` for"
         f" {sum(ratio <= 1 for ratio in found)}, and less for {sum(ratio < 1 for ratio in found)}; at most"
         f" {max(found, default=1):.2f} times as much. The best that was judged costs no more for"
-        f" {sum(ratio <= 1 for ratio in best)}, and less for {sum(ratio < 1 for ratio in best)}."
+        f" {sum(ratio <= 1 for ratio in best)}, and less for {sum(ratio < 1 for ratio in best)}; the geometric means are"
+        f" {mean(found):.3f} and {mean(best):.3f}."
     )
+
+
+def mean(ratios: Sequence[float]) -> float:
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, ratios)) / max(1, len(ratios)))
 
 
 def dearer(rows: list[Row]) -> str:
@@ -92,9 +100,8 @@ def ratios(layouts: str, rows: list[Row]) -> Row:
     """How many programs there are, of how many a cost is at most the less of XLA's, and less; the mean, the most, and how
     many plans have the entry that XLA chooses."""
     each = [number(row[PRICED[layouts]]) / min(number(row[2]), number(row[3])) for row in rows]
-    mean = math.exp(sum(map(math.log, each)) / len(each))
     alike = sum(map(int, numbers(rows, 6))) if layouts == "plan" else None
-    return [len(each), sum(ratio <= 1 for ratio in each), sum(ratio < 1 for ratio in each), mean, max(each), alike]
+    return [len(each), sum(ratio <= 1 for ratio in each), sum(ratio < 1 for ratio in each), mean(each), max(each), alike]
 
 
 COMPARISON = Column("program"), Column("operations"), *COSTS, Column("AUTO's entry")
@@ -183,31 +190,24 @@ def copies(answer: dict[str, Any]) -> tuple[int, int]:
 
 
 class Judge:
-    """The judge of one program. It gets a line `{"entry":{"in":[..],"out":[..]}}` and answers `{"cost":n}` or
-    `{"error":".."}`; with "AUTO" for both lists it prices its own choice of the entry's layouts."""
+    """The judge of one program."""
 
     def __init__(self, command: str, name: str) -> None:
         self.command = command.replace("{}", name)
 
-    def ask(self, entry: dict[str, Any]) -> int | None:
-        """The cost of an entry, or none."""
-        line = json.dumps({"entry": entry}) + "\n"
-        done = subprocess.run(self.command, shell=True, input=line, capture_output=True, text=True)
-        try:
-            cost = json.loads(done.stdout.splitlines()[0]).get("cost")
-        except (IndexError, ValueError, AttributeError):
-            return None
-        return cost if isinstance(cost, int) else None
-
-    def peers(self, text: str) -> tuple[int | None, int | None]:
-        """The costs with the machine's default layouts, and with those that the judge's compiler chooses."""
+    def peers(self, text: str) -> list[int | None]:
+        """The costs with the default layouts, and with those that the judge's compiler chooses; none where it has none."""
         default = planned(text, "--entry", "default")
-        return (self.ask(default.json["entry"]) if default else None), self.ask({"in": "AUTO", "out": "AUTO"})
+        beside = {"entry": default.json["entry"], "values": default.json["values"]} if default else {}
+        lines = [json.dumps({"question": "default"} | beside), json.dumps({"question": "auto"})]
+        done = subprocess.run(self.command, shell=True, input="\n".join([*lines, ""]), capture_output=True, text=True)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        return [answer.get("cost") for answer in answers] if len(answers) == len(lines) else [None, None]
 
 
-def judged(results: Page, command: str, most: int, texts: dict[str, str]) -> None:
-    """What a judge says of plans, and of the best of `most` that it is asked about."""
-    results.begin(JUDGED, f"at most {most} plans of a program were judged")
+def judged(results: Page, command: str, most: int, texts: dict[str, str], *conditions: str) -> None:
+    """What a judge says of plans, and of the best after `most` questions."""
+    results.begin(JUDGED, *conditions, f"a judge was asked at most {most} questions about a program")
     for name, text in texts.items():
         judge = Judge(command, name)
         default, auto = judge.peers(text)
@@ -258,7 +258,7 @@ def comparison(compiler: Compiler, collection: str, name: str) -> Row:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", metavar="COMMAND", help="the judge of plans; {} stands for the name of a program")
-    parser.add_argument("--judgements", metavar="N", type=int, default=16, help="the most plans that it is asked about")
+    parser.add_argument("--judgements", metavar="N", type=int, default=16, help="the most questions that it is asked")
     parser.add_argument("--fresh", metavar="N", type=int, help="compares plans of so many random programs with XLA's layouts")
     parser.add_argument("--seed", metavar="S", type=int, help="the seed of these; without it another one each time")
     parser.add_argument("--regression", action="store_true", help="compares plans of the set regression with XLA's layouts")
@@ -272,7 +272,12 @@ def main(options: argparse.Namespace) -> None:
         seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
         seeds = random.Random(seed)
         names = [str(seeds.randrange(2**32)) for _ in range(options.fresh)]
-        compared(results, "fresh", names, options.capped, f"{options.fresh} programs of seed {seed}")
+        conditions = f"{options.fresh} programs of seed {seed}"
+        if options.judge:
+            with contextlib.closing(Compiler(options.capped)) as compiler:
+                texts = {name: compiler.asked(text_of, "fresh", name)[0] for name in names}
+            return judged(results, options.judge, options.judgements, texts, conditions)
+        compared(results, "fresh", names, options.capped, conditions)
     if options.regression:
         compared(results, "regression", (), options.capped)
     if options.fresh or options.regression:

@@ -2,11 +2,11 @@
 
     layout-inspect plan FILE --machine tpu_v5e --judge "tools/bench.sh tpu-judge SET NAME"
 
-For each line `{"entry":{"in":[..],"out":[..]}}` it compiles the program of a set, of `fresh` that of a seed, with these
-orders of arguments and results, and answers `{"cost":n,"entry":{..},"copied":{..}}`. An order is `"{1,0}"`, `"AUTO"` for the
-compiler's choice, or null for its default, and so is a list. The cost is the sum of the cycles that the compiler estimates,
-the body of a loop counted once; `entry` the orders that the compiled program has, and `copied` the arguments that are only
-copied there, and the results that are copies.
+For each line it compiles the program of a set, of `fresh` that of a seed: with the orders of arguments and results in
+`{"entry":{"in":[..],"out":[..]}}`, with its default ones if there is `"question":"default"` beside these, and with those that
+it chooses for `{"question":"auto"}`. It answers `{"cost":n,"entry":{..},"copies":[..]}`: the sum of the cycles that the
+compiler estimates, the body of a loop counted once, the orders that the compiled program has, and the arguments that it only
+copies and the results that are copies, such as `{"in":0,"from":"{1,0}","to":"{0,1}"}`.
 """
 
 import argparse
@@ -41,7 +41,8 @@ ALONE = {
 
 Answer = TypeVar("Answer")
 Order: TypeAlias = str | None
-# The orders of `in` and of `out`, or one that holds for each array.
+# The orders of `in` and of `out`, or one that holds for each array: `"{1,0}"`, `"AUTO"` for the compiler's choice, or none
+# for its default.
 Entry: TypeAlias = dict[str, Any]
 AUTO: Entry = {"in": "AUTO", "out": "AUTO"}
 DEFAULT: Entry = {"in": None, "out": None}
@@ -49,13 +50,13 @@ DEFAULT: Entry = {"in": None, "out": None}
 
 @dataclass
 class Boundary:
-    """An argument or a result of a compiled program: its sizes, its order from minor to major, its tiles, and whether it is
-    copied."""
+    """An argument or a result of a compiled program: its sizes, its order from minor to major, its tiles, and the order of
+    the only copy of an argument, or of what a result is a copy of."""
 
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     tiles: str
-    copied: bool = False
+    copy: tuple[int, ...] | None = None
 
     def memory(self) -> tuple[tuple[int, ...], str]:
         """What layouts that are one in memory share: dimensions of size 1 have a place in tiles alone."""
@@ -77,9 +78,14 @@ class Compiled:
     def report(self) -> dict[str, Any]:
         """The answer of a judge."""
         sides = {"in": self.arguments, "out": self.results}
-        orders = {side: [f"{{{','.join(map(str, each.order))}}}" for each in arrays] for side, arrays in sides.items()}
-        copied = {side: [k for k, each in enumerate(arrays) if each.copied] for side, arrays in sides.items()}
-        return {"cost": self.cycles, "entry": orders, "copied": copied}
+        entry = {side: [order_text(each.order) for each in arrays] for side, arrays in sides.items()}
+        copies = []
+        for side, arrays in sides.items():
+            for k, each in enumerate(arrays):
+                if each.copy is not None:
+                    ends = (each.order, each.copy) if side == "in" else (each.copy, each.order)
+                    copies.append({side: k, "from": order_text(ends[0]), "to": order_text(ends[1])})
+        return {"cost": self.cycles, "entry": entry, "copies": copies}
 
 
 def read(text: str) -> Compiled:
@@ -88,15 +94,18 @@ def read(text: str) -> Compiled:
     found = re.search(r"entry_computation_layout=\{\((.*)\)->(.*?)\}(?:, [a-z_]+=|\n)", text)
     assert found, "XLA says the layouts of the entry"
     arguments, results = map(boundary, found.groups())
-    made = re.findall(r"^ *(ROOT )?(%[\w.-]+) = (?:\(.*?\)|\S+) ([\w-]+)\((.*)$", main, re.MULTILINE)
-    reads = {name: (kind, re.findall(r"%[\w.-]+", rest.split("), ")[0])) for _, name, kind, rest in made}
-    for _, name, kind, rest in made:
+    made = re.findall(r"^ *(ROOT )?(%[\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\((.*)$", main, re.MULTILINE)
+    types = {name: type for _, name, type, _, _ in made}
+    reads = {name: (kind, re.findall(r"%[\w.-]+", rest.split("), ")[0])) for _, name, _, kind, rest in made}
+    for _, name, _, kind, rest in made:
         if kind == "parameter":
-            users = [user for user, operands in reads.values() if name in operands]
-            arguments[int(rest.split(")")[0])].copied = users == ["copy"]
+            users = [(user, own) for user, (own, operands) in reads.items() if name in operands]
+            if [own for _, own in users] == ["copy"]:
+                [arguments[int(rest.split(")")[0])].copy] = orders(types[users[0][0]])
     root = next(name for first, name, *_ in made if first)
     for result, name in zip(results, reads[root][1] if reads[root][0] == "tuple" else [root] * len(results), strict=True):
-        result.copied = reads[name][0] == "copy"
+        if reads[name][0] == "copy":
+            [result.copy] = orders(types[reads[name][1][0]])
     return Compiled(sum(map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))), arguments, results)
 
 
@@ -104,6 +113,15 @@ def boundary(shapes: str) -> list[Boundary]:
     """The arrays of one side of a type such as `f32[8,128]{1,0:T(8,128)}`."""
     found = re.findall(r"\w+\[([\d,]*)\](?:\{([\d,]*):?([^}]*)\})?", shapes)
     return [Boundary(whole(sizes), whole(order), tiles) for sizes, order, tiles in found]
+
+
+def orders(shapes: str) -> list[tuple[int, ...]]:
+    """The orders of the arrays of a type."""
+    return [each.order for each in boundary(shapes)]
+
+
+def order_text(order: Sequence[int]) -> str:
+    return f"{{{','.join(map(str, order))}}}"
 
 
 def whole(text: str) -> tuple[int, ...]:
@@ -163,6 +181,16 @@ def compiled(collection: str, name: str, entry: Entry) -> Compiled:
     taken = formats(entry["out"], jax.eval_shape(program.function, *arguments), device())
     jitted = jax.jit(program.function, in_shardings=given, out_shardings=taken, **program.options)
     return read(jitted.lower(*arguments).compile().as_text())
+
+
+def entry_of(question: dict[str, Any]) -> Entry:
+    """The orders that a question of a judge is about."""
+    match question.get("question"):
+        case "auto":
+            return AUTO
+        case "default":
+            return DEFAULT
+    return dict(question["entry"])
 
 
 def serve(line: Connection) -> None:
@@ -228,9 +256,9 @@ def main(options: argparse.Namespace) -> None:
     with contextlib.closing(Compiler(options.capped)) as compiler:
         for line in sys.stdin:
             try:
-                answer = compiler.asked(compiled, options.set, options.name, json.loads(line)["entry"]).report()
+                answer = compiler.asked(compiled, options.set, options.name, entry_of(json.loads(line))).report()
             except Failed as error:
                 answer = {"error": str(error)}
-            except (KeyError, TypeError, json.JSONDecodeError) as error:
-                answer = {"error": f"the line is no plan: {error}"}
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                answer = {"error": f"the line is no question: {error}"}
             print(json.dumps(answer), flush=True)
