@@ -4,6 +4,7 @@ use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Fault, ImportResult, Tensor, names, types};
+use std::ops::Range;
 
 pub fn broadcast(b: &mut Builder, of: &[usize], from: &Tensor, out: &Tensor) -> ImportResult<Tensor> {
     b.moved(Operand::new(from, dims(of.iter().copied())), out)
@@ -30,31 +31,55 @@ pub fn reshape(b: &mut Builder, from: &Tensor, out: &Tensor) -> Tensor {
     b.converted(&reshaped, out)
 }
 
-/// The same elements in row-major order, without an encoding: collapsed into one dimension, then expanded.
+/// The same elements in row-major order, without an encoding: runs of dimensions are collapsed into one each, then each is
+/// expanded into those of the result.
 fn reshaped_row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
     let mut t = b.without_encoding(t);
-    if t.sizes == sizes {
-        return t;
-    }
-    let group = |rank: usize| match rank {
-        0 => "[]".to_string(),
-        rank => format!("[[{}]]", (0..rank).map(|k| k.to_string()).collect::<Vec<_>>().join(", ")),
+    let runs = runs(&t.sizes, sizes);
+    let groups = |side: usize| {
+        let all = runs.iter().map(|run| run[side].clone().map(|k| k.to_string()).collect::<Vec<_>>().join(", "));
+        format!("[{}]", all.map(|run| format!("[{run}]")).collect::<Vec<_>>().join(", "))
     };
-    // A tensor of one element collapses to rank 0 directly.
-    if t.sizes.len() > 1 || sizes.is_empty() {
-        let line = if sizes.is_empty() { Vec::new() } else { vec![t.sizes.iter().product()] };
-        let groups = if line.is_empty() { "[]".to_string() } else { group(t.sizes.len()) };
-        let to = Tensor { sizes: line, ..t.clone() };
+    let line: Vec<i64> = runs.iter().map(|run| t.sizes[run[0].clone()].iter().product()).collect();
+    if t.sizes != line {
+        let (groups, to) = (groups(0), Tensor { sizes: line, ..t.clone() });
         t = b.as_plain(&to, &format!("tensor.collapse_shape {} {groups} : {} into {}", t.name, t.ty, to.plain()));
     }
     if t.sizes != sizes {
-        let groups = if t.sizes.is_empty() { "[]".to_string() } else { group(sizes.len()) };
-        let to = Tensor { sizes: sizes.to_vec(), ..t.clone() };
+        let (groups, to) = (groups(1), Tensor { sizes: sizes.to_vec(), ..t.clone() });
         let text =
             format!("tensor.expand_shape {} {groups} output_shape {sizes:?} : {} into {}", t.name, t.ty, to.plain());
         t = b.as_plain(&to, &text);
     }
     t
+}
+
+/// The shortest runs of dimensions of two lists of sizes, from major to minor, that have the same elements; all dimensions
+/// where an array has no elements, and none where one side has no dimensions.
+fn runs(from: &[i64], to: &[i64]) -> Vec<[Range<usize>; 2]> {
+    if from.is_empty() || to.is_empty() {
+        return Vec::new();
+    }
+    let mut runs: Vec<[Range<usize>; 2]> = Vec::new();
+    let (mut ends, mut left) = ([0, 0], [1, 1]);
+    while ends[0] < from.len() && ends[1] < to.len() && !from.contains(&0) {
+        let starts = ends;
+        for (side, sizes) in [from, to].into_iter().enumerate() {
+            (left[side], ends[side]) = (sizes[ends[side]], ends[side] + 1);
+        }
+        while left[0] != left[1] {
+            let side = usize::from(left[0] > left[1]);
+            left[side] *= [from, to][side][ends[side]];
+            ends[side] += 1;
+        }
+        runs.push([starts[0]..ends[0], starts[1]..ends[1]]);
+    }
+    // Dimensions of size 1 are left on one side.
+    match runs.last_mut() {
+        Some(last) => [last[0].end, last[1].end] = [from.len(), to.len()],
+        None => runs.push([0..from.len(), 0..to.len()]),
+    }
+    runs
 }
 
 /// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant
