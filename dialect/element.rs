@@ -43,6 +43,19 @@ pub fn alike(bits: i64) -> Option<ElementType> {
     ElementType::ALL.iter().find(alike).copied()
 }
 
+/// The element type of `tensor-layout` that a number type is: by its name, integers without a sign as those with one, else
+/// one of its width. `None` if there is no such type.
+pub fn named(element: Type) -> Option<ElementType> {
+    let bits = bits(element)?;
+    let name = match () {
+        () if element.is_float() => element.to_string().to_lowercase(),
+        () if complex_element(element).is_some() => format!("c{bits}"),
+        () if bits != 1 => format!("s{bits}"),
+        () => return alike(bits),
+    };
+    ElementType::from_name(&name).or_else(|| alike(bits))
+}
+
 /// The error of a tensor whose layout needs to know the size of its elements.
 pub(crate) fn not_a_number(layout: &str, element: Type) -> String {
     format!("layout {layout}: expected an integer, index, floating-point or complex element type, found '{element}'")
@@ -52,6 +65,17 @@ pub(crate) fn not_a_number(layout: &str, element: Type) -> String {
 mod tests {
     use super::*;
     use melior::Context;
+
+    #[test]
+    fn element_types_by_name() {
+        let context = Context::new();
+        let of = |text| named(Type::parse(&context, text).expect(text)).map(ElementType::name);
+        let known = [("f32", "f32"), ("bf16", "bf16"), ("f8E4M3FN", "f8e4m3fn"), ("i8", "s8"), ("i1", "pred")];
+        for (text, expected) in known.into_iter().chain([("index", "s64"), ("complex<f32>", "c64"), ("ui16", "s16")]) {
+            assert_eq!(of(text), Some(expected), "{text}");
+        }
+        assert_eq!(of("i7"), None);
+    }
 
     #[test]
     fn bits_of_each_kind_of_type() {

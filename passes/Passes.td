@@ -94,7 +94,7 @@ def PlanMachine : Choices<"PlanMachine", "The machine that layouts are for", [
 
 def PlanEntry : Choices<"PlanEntry",
     "What arguments and results of public functions may be laid out in", [
-  Choice<"fixed", 0, "fixed", "as their types say; without a layout, row-major">,
+  Choice<"fixed", 0, "fixed", "as their types say; without a layout, in the default layouts of the machine">,
   Choice<"machine", 1, "default", "in the default layouts of the machine">,
   Choice<"any", 2, "free", "in any layout">
 ]>;
@@ -556,6 +556,10 @@ def LayoutPlan : LayoutPass<"choose", "layout-plan", "::mlir::ModuleOp"> {
     As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
     public functions. An error leaves the module as it was.
+
+    Where the machine's arrays have tiles, a type without a layout means the default one,
+    and one without tiles says an order at most. With `entry=fixed`, and where no type has
+    tiles, what is planned in the default layout has a type without one.
 
     On a machine with places, types get TensorLayouts, so that little moves at each
     level, and the module gets the machine as `layout.machine`. Operations take and

@@ -209,8 +209,7 @@ pub fn scalar(element: ElementType) -> Shape {
     Shape::Array(Array { element, dims: Vec::new(), layout: Layout::row_major(0) })
 }
 
-/// An element type of the same width, as the analysis needs only the bits; 64 bits if there is none.
+/// The element type of a number; one of 64 bits if there is none.
 fn element(t: Type) -> ElementType {
-    let bits = element::bits(t);
-    ElementType::ALL.iter().copied().find(|e| bits.is_some() && e.bits() == bits).unwrap_or(ElementType::S64)
+    element::named(t).unwrap_or(ElementType::S64)
 }

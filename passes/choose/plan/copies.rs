@@ -19,7 +19,7 @@
 
 use super::loops::has_loops;
 use super::remarks::what;
-use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, with_layout};
+use super::steps::{ArrayId, StepKind, Steps, Want, layout_in};
 use super::walk::operations_of;
 use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::PLANNED;
@@ -109,12 +109,16 @@ impl<'c> PlannedCopies<'c> {
     ///
     /// # Errors
     /// A layout is none in MLIR.
-    pub fn types(&self, context: &'c Context, types: &[Type<'c>]) -> Result<Vec<Vec<Type<'c>>>, Error> {
+    pub fn types(
+        &self,
+        context: &'c Context,
+        steps: &Steps<'c>,
+        types: &[Type<'c>],
+    ) -> Result<Vec<Vec<Type<'c>>>, Error> {
         let of = |chain: &CopyChain<'c>| {
             let made = types[chain.array];
-            let copied =
-                |copy: &MemoryCopy| with_layout(context, made, &Layout { memory_space: copy.to, ..layout_in(made) });
-            chain.copies.iter().map(copied).collect()
+            let layout = |copy: &MemoryCopy| Layout { memory_space: copy.to, ..layout_in(made) };
+            chain.copies.iter().map(|copy| steps.with_layout(context, made, &layout(copy))).collect()
         };
         self.chains.iter().map(of).collect()
     }

@@ -67,7 +67,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
         return Ok(Next::Unchanged);
     }
     let mut time = SearchTime::new(options.seconds);
-    if steps.has_places {
+    if steps.has_places() {
         return places::run(rewriter, &steps, &target, options, &mut time).map(|()| Next::Changed);
     }
     let search = time.options();

@@ -4,6 +4,9 @@
 //! A [`Program`] borrows its arrays and operations; here is what owns them. Arrays are tensors of static sizes whose type
 //! has a tiled layout or none, or, on a machine with places, a TensorLayout. All other values stay as they are, and so does
 //! what meets them in one operation.
+//!
+//! On a machine whose arrays have tiles, a type without a layout, or with a row-major one, means the default layout, and one
+//! without tiles its order in the tiles of the machine: [`Steps::layout_of`].
 
 use crate::choose::indexing_analysis::shape;
 use layout_ir::{self as ir, Op, Shaped, Val};
@@ -13,6 +16,7 @@ use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::operations::{Array, Operation, Shape};
 use tensor_layout::places::TensorLayout;
+use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 
@@ -73,7 +77,6 @@ pub enum Want<'c> {
 }
 
 /// A program while it is made.
-#[derive(Default)]
 pub struct Steps<'c> {
     pub steps: Vec<Step<'c>>,
     pub arrays: Vec<StepArray<'c>>,
@@ -83,8 +86,10 @@ pub struct Steps<'c> {
     pub wants: HashMap<usize, Vec<(usize, Want<'c>)>>,
     /// Arrays of which scalar code reads an element: they are needed whatever becomes of it.
     pub extracted: Vec<ArrayId>,
-    /// Whether the machine has places.
-    pub has_places: bool,
+    /// The machine.
+    pub target: Target,
+    /// Whether planned types say the default layout of the machine; without it they have none then.
+    pub says_default: bool,
 }
 
 /// The array that a value may be: a tensor of static sizes and a tiled layout or none; with `places`, or a TensorLayout.
@@ -97,12 +102,6 @@ fn array_of(t: Type, places: bool) -> Option<Array> {
     let (Shape::Array(array), true) = (shape(t), known && sized) else { return None };
     // What has no bits, such as a tuple, has no layout.
     layout_dialect::element::bits(tensor.element).map(|_| array)
-}
-
-/// Whether a type says its layout. A row-major one says no more than none at all, as it is in most HLO.
-pub fn says_layout(t: Type) -> bool {
-    tensor_layout(t).is_some()
-        || ir::tensor(t).is_some_and(|tensor| tensor.layout.is_some()) && layout_in(t) != plain(t)
 }
 
 /// The TensorLayout that a tensor type says.
@@ -151,9 +150,61 @@ pub fn with_tensor_layout<'c>(context: &'c Context, t: Type<'c>, layout: &Tensor
 }
 
 impl<'c> Steps<'c> {
+    /// No steps.
+    pub fn new(target: Target) -> Steps<'c> {
+        let (steps, arrays, extracted) = (Vec::new(), Vec::new(), Vec::new());
+        let (places, wants) = (HashMap::new(), HashMap::new());
+        Steps { steps, arrays, places, wants, extracted, target, says_default: true }
+    }
+
+    /// Whether the machine has places.
+    pub fn has_places(&self) -> bool {
+        !self.target.machine().axes.is_empty()
+    }
+
+    /// Whether a type says its layout. A row-major one says no more than none at all, as it is in most HLO, and one without
+    /// tiles says an order, where arrays have tiles.
+    pub fn says_layout(&self, t: Type) -> bool {
+        let layout = layout_in(t);
+        let is_said = match self.target.has_tiles() {
+            true => layout.is_tiled() || layout.memory_space != 0,
+            false => layout != plain(t),
+        };
+        tensor_layout(t).is_some() || is_said
+    }
+
     /// The array that a value of a type may be.
     pub fn array_of(&self, t: Type) -> Option<Array> {
-        array_of(t, self.has_places)
+        let mut array = array_of(t, self.has_places())?;
+        if self.target.has_tiles() && !array.layout.is_tiled() {
+            let (sizes, space) = (array.sizes()?, array.layout.memory_space);
+            let order = &array.layout.minor_to_major;
+            let meant = match order.is_sorted_by(|minor, major| minor > major) {
+                true => self.target.default_layout(array.element, &sizes),
+                false => self.target.layout(array.element, &sizes, order),
+            };
+            // What has no default layout is refused where it is planned.
+            array.layout = meant.map_or(array.layout, |layout| Layout { memory_space: space, ..layout });
+        }
+        Some(array)
+    }
+
+    /// The layout that a tensor type means on the machine.
+    pub fn layout_of(&self, t: Type) -> Layout {
+        self.array_of(t).map_or_else(|| layout_in(t), |array| array.layout)
+    }
+
+    /// A tensor type with a layout; without tiles and row-major where that is the default of which types say nothing.
+    ///
+    /// # Errors
+    /// The layout is none in MLIR.
+    pub fn with_layout(&self, context: &'c Context, t: Type<'c>, layout: &Layout) -> Result<Type<'c>, Error> {
+        let bare = ir::tensor(t).map_or(t, |tensor| ir::tensor_type(&Shaped { layout: None, ..tensor }));
+        let (default, space) = (self.layout_of(bare), layout.memory_space);
+        match !self.says_default && *layout == (Layout { memory_space: space, ..default }) {
+            true => with_layout(context, t, &Layout { memory_space: space, ..plain(t) }),
+            false => with_layout(context, t, layout),
+        }
     }
 
     /// Adds a step that makes arrays of these types.
@@ -191,7 +242,7 @@ impl<'c> Steps<'c> {
     /// Says which array a value is. One whose type says its layout keeps it.
     pub fn place(&mut self, v: Val<'c>, array: ArrayId) {
         self.places.insert(ir::key(v), array);
-        self.arrays[array].fixed |= says_layout(v.r#type());
+        self.arrays[array].fixed |= self.says_layout(v.r#type());
     }
 
     /// The array that a value is.

@@ -7,7 +7,7 @@
 //! An operation that is not in the match is opaque: its operands and results have the types that they have.
 
 use super::loops::{self, Computed};
-use super::steps::{ArrayId, StepKind, Steps, Want, says_layout, with_layout};
+use super::steps::{ArrayId, StepArray, StepKind, Steps, Want, layout_in};
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{called_only_functions, callee, symbol, terminators};
 use crate::buffers::operations::{ELEMENTWISE, is};
@@ -79,7 +79,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let mut called_only = called_only_functions(&all);
         called_only.retain(|_, function| !ir::has_branches(*function));
         let mut walk = PlanWalk {
-            steps: Steps { has_places: !target.machine().axes.is_empty(), ..Steps::default() },
+            steps: Steps::new(target.clone()),
             entry,
             target,
             runs: ExecutionCounts::of(&all),
@@ -103,6 +103,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         others.into_iter().for_each(|op| walk.opaque(op));
         outside.into_iter().for_each(|op| walk.visit(op));
         walk.ends();
+        let said = |array: &StepArray| array.fixed && layout_in(array.r#type).is_tiled();
+        walk.steps.says_default = entry != PlanEntry::Fixed || walk.steps.arrays.iter().any(said);
         Ok(walk.steps)
     }
 
@@ -171,14 +173,15 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         called_only: bool,
         kept: bool,
     ) -> Result<Option<ArrayId>, Error> {
-        let Some(mut array) = self.steps.array_of(t) else { return Ok(None) };
-        let by_machine = !called_only && !kept && !says_layout(t) && self.entry == PlanEntry::Machine;
+        let Some(array) = self.steps.array_of(t) else { return Ok(None) };
+        let by_machine = !called_only && !kept && !self.steps.says_layout(t) && self.entry == PlanEntry::Machine;
         if by_machine {
-            array.layout = self.target.default_layout(array.element, &array.sizes().unwrap_or_default())?;
-            t = with_layout(Builder::before(op).context(), t, &array.layout)?;
+            // It has one, and an order that the type says is in the layout of the array.
+            self.target.default_layout(array.element, &array.sizes().unwrap_or_default())?;
+            t = self.steps.with_layout(Builder::before(op).context(), t, &array.layout)?;
         }
         let made = self.steps.made(op, 1, kind, Vec::new(), (t, array));
-        self.steps.arrays[made].fixed = kept || by_machine || says_layout(t);
+        self.steps.arrays[made].fixed = kept || by_machine || self.steps.says_layout(t);
         Ok(Some(made))
     }
 
@@ -213,6 +216,10 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             "scf.while" => self.while_loop(op, &operands, &results),
             "layout.convert" if self.plans(&operands[..1]) && self.plannable(&results) => {
                 let source = self.steps.array(operands[0]).expect("it is planned");
+                let is_free = |name: &str| ir::attribute(op, name).is_none();
+                if ["keep", "async"].into_iter().all(is_free) && !self.steps.says_layout(results[0].r#type()) {
+                    return self.steps.place(results[0], source);
+                }
                 let made = self.made(op, StepKind::Copy, vec![source], results[0].r#type());
                 made.into_iter().for_each(|made| self.steps.place(results[0], made));
                 if ir::attribute(op, "keep").is_some() {

@@ -4,7 +4,7 @@
 
 use super::copies::PlannedCopies;
 use super::loops::has_loops;
-use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_layout, with_tensor_layout};
+use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_tensor_layout};
 use super::walk::operations_of;
 use crate::analysis::functions::set_function_type;
 use crate::bufferize::prepare_bufferization::elementwise;
@@ -72,12 +72,12 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                         None if elsewhere.contains(&number) => layout.memory_space = own.spaces[array.result],
                         None => {}
                     }
-                    with_layout(context, array.r#type, &layout)?
+                    steps.with_layout(context, array.r#type, &layout)?
                 }
                 _ => array.r#type,
             });
         }
-        let copied = copies.types(context, &types)?;
+        let copied = copies.types(context, steps, &types)?;
         let (taken, made) = (HashMap::new(), HashMap::new());
         Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied })
     }
@@ -129,11 +129,6 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         self.steps.array(v).map_or(v.r#type(), |array| self.types[array])
     }
 
-    /// The layout that an array will have, apart from the memory space.
-    fn layout(&self, array: ArrayId) -> Layout {
-        Layout { memory_space: 0, ..layout_in(self.types[array]) }
-    }
-
     /// What becomes of an operand; none where it stays.
     fn change(&self, op: Op<'c>, v: Val<'c>, want: Want<'c>) -> Result<Option<Change<'c>>, Error> {
         let own = self.of(v);
@@ -147,13 +142,17 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             }
             Want::Taken(step, operand) => {
                 let Some(laid_out) = self.laid_out.get(&step) else { return Ok(None) };
-                let Some(array) = self.steps.array(v) else { return Ok(None) };
+                if self.steps.array(v).is_none() {
+                    return Ok(None);
+                }
                 // Only operations with loops of their own have operands in other layouts than their results.
                 let in_place = laid_out.in_place[operand] && has_loops(op);
                 let wanted = if in_place { &laid_out.read[operand] } else { &laid_out.operands[operand] };
-                match self.layout(array) == *wanted {
+                let typed = |layout: &Layout| self.steps.with_layout(self.context, own, layout);
+                let held = Layout { memory_space: layout_in(own).memory_space, ..wanted.clone() };
+                match typed(&held)? == own {
                     true => None,
-                    false => convert(with_layout(self.context, own, wanted)?),
+                    false => convert(typed(wanted)?),
                 }
             }
         })
@@ -182,7 +181,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         self.copies.write(&self.copied);
         let mut made = HashMap::new();
         for (op, operand, change) in changes {
-            let v = ir::operands(op)[operand];
+            let v = unconverted(ir::operands(op)[operand]);
             let new = match change {
                 Change::Convert(t) if v.r#type() == t => v,
                 Change::Empty(t) => Builder::before(op).value("tensor.empty", &[], t, &[]),
@@ -291,6 +290,16 @@ fn brought_home<'c>(
     }
     let t = with_tensor_layout(context, steps.arrays[array].r#type, &layout)?;
     Ok((t != types[array]).then_some((array, t)))
+}
+
+/// What a value is made of by conversions between equal types.
+fn unconverted(mut v: Val) -> Val {
+    while let Some(op) = ir::defining_op(v).filter(|op| ir::name(*op) == "layout.convert")
+        && ir::operands(op)[0].r#type() == v.r#type()
+    {
+        v = ir::operands(op)[0];
+    }
+    v
 }
 
 /// A value in another type: made again where that is cheap, else converted, right after it.
