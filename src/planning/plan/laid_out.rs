@@ -37,7 +37,11 @@ impl Planner<'_, '_> {
         let mut all: Vec<LaidOut> = Vec::with_capacity(program.instances.len());
         for (k, instance) in program.instances.iter().enumerate() {
             let stored = self.posed.kernels.kept[k] == Kept::Stored;
-            let space = |made: &usize| if stored { telling.space(*made) } else { 0 };
+            // Another name of an argument is where that is.
+            let space = |made: &usize| match stored && !self.posed.is_argument(*made) {
+                true => telling.space(*made),
+                false => 0,
+            };
             let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
             all.push(LaidOut {
                 node: instance.node,
