@@ -4,10 +4,10 @@ use crate::expr::Expr;
 use std::collections::BTreeMap;
 
 /// The coefficient of each variable, and the constant.
-type LinearSum = (BTreeMap<usize, i128>, i128);
+pub type LinearSum = (BTreeMap<usize, i128>, i128);
 
 /// An expression as a linear sum of variables; `None` if it is none.
-pub(super) fn linear(e: &Expr) -> Option<LinearSum> {
+pub fn linear(e: &Expr) -> Option<LinearSum> {
     let (mut all, mut constant): (BTreeMap<usize, i128>, i128) = Default::default();
     for term in e.terms() {
         match term {

@@ -51,6 +51,7 @@ pub use amount::{Count, Traffic, Usage};
 pub use count::COUNTED;
 pub use flow::{Flow, ValueRef};
 pub use flows::{Flows, flow, traffic};
+pub use linear::{LinearSum, linear};
 pub use maps::{Maps, maps};
 pub use movement::{Cause, Moved, Movement, movement};
 pub use tile::{Needed, StridedTile};

@@ -11,7 +11,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `steps` | the program while it is made: steps, arrays, what operands are to be |
-//! | `loops` | single operations: products, slices, constants |
+//! | `loops` | single operations: structured ones, slices, constants |
+//! | `structured` | structured operations as operations of HLO |
 //! | `walk` | the match over all operations |
 //! | `write` | types and conversions of a plan |
 //! | `copies` | its copies between memories |
@@ -31,6 +32,7 @@ mod search_time;
 mod slice_loops;
 mod slices;
 mod steps;
+mod structured;
 mod walk;
 mod write;
 

@@ -155,7 +155,7 @@ fn sliced(steps: &Steps, number: usize, slices: &OperationSlices) -> Result<Slic
     let (op, kind) = (step.op, &step.kind);
     let is_structured = ir::indexing_maps(op).is_some();
     let known = match kind {
-        StepKind::Operation(Operation::Dot { .. } | Operation::Loops(_)) => is_structured,
+        StepKind::Operation(_) if is_structured => true,
         StepKind::Operation(Operation::Elementwise | Operation::Select) => is(ir::name(op), ELEMENTWISE),
         _ => false,
     };
@@ -163,6 +163,10 @@ fn sliced(steps: &Steps, number: usize, slices: &OperationSlices) -> Result<Slic
         return Err("only structured and elementwise operations become loops");
     }
     let is_product = matches!(kind, StepKind::Operation(Operation::Dot { .. }));
+    let is_last = ir::results(op).into_iter().zip(&step.results).all(|(v, made)| steps.array(v) == Some(*made));
+    if !is_product && !is_last {
+        return Err("it is a part of its operation");
+    }
     let body = ir::blocks(op).first().copied().map(ir::operations).unwrap_or_default();
     if is_product && body.iter().any(|inner| ir::name(*inner) == "linalg.index") {
         return Err("it is a product that computes with indices");

@@ -8,6 +8,7 @@
 
 use super::loops::{self, Computed};
 use super::steps::{ArrayId, StepArray, StepKind, Steps, Want, layout_in};
+use super::structured::{Reading, Source, Stage};
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{called_only_functions, callee, symbol, terminators};
 use crate::buffers::operations::{ELEMENTWISE, is};
@@ -16,9 +17,10 @@ use crate::pass::options::PlanEntry;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{BlockRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
-use tensor_layout::operations::Operation;
+use tensor_layout::operations::{Array, Dim, Operation};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
+use tensor_layout::tiled::Layout;
 
 /// The most times that an operation counts. What runs more often is as important as that, and costs stay in 64 bits.
 const MOST_RUNS: u64 = 1 << 20;
@@ -39,6 +41,8 @@ pub struct PlanWalk<'t, 'c> {
     /// The functions whose arguments and results have the layouts that are best inside.
     called_only: HashMap<&'c str, Op<'c>>,
     functions: HashMap<&'c str, Signature>,
+    /// Those of them that are called once, and are part of what calls them.
+    called_once: HashMap<&'c str, Op<'c>>,
     /// What the end of a block gives: the array that an operand becomes, by the key of the end.
     given: HashMap<usize, Vec<(usize, ArrayId)>>,
     /// The functions that others call.
@@ -78,6 +82,10 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let all = ir::all_operations(module);
         let mut called_only = called_only_functions(&all);
         called_only.retain(|_, function| !ir::has_branches(*function));
+        let mut calls: HashMap<&str, usize> = HashMap::new();
+        all.iter().filter_map(|op| callee(*op)).for_each(|name| *calls.entry(name).or_default() += 1);
+        let few = |(name, _): &(&&'c str, &Op<'c>)| calls.get(**name).is_none_or(|count| *count == 1);
+        let called_once: HashMap<&str, Op> = called_only.iter().filter(few).map(|(name, op)| (*name, *op)).collect();
         let mut walk = PlanWalk {
             steps: Steps::new(target.clone()),
             entry,
@@ -85,19 +93,22 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             runs: ExecutionCounts::of(&all),
             called_only,
             functions: HashMap::new(),
+            called_once: called_once.clone(),
             given: HashMap::new(),
-            called: all.iter().filter_map(|op| callee(*op)).collect(),
+            called: calls.into_keys().collect(),
             arguments: 0,
             results: 0,
             ends: Vec::new(),
         };
-        for op in operations.iter().filter(|op| ir::name(**op) == "func.func") {
+        let own: HashSet<usize> = called_once.into_values().flat_map(ir::all_operations).map(ir::op_key).collect();
+        let operations = || operations.iter().filter(|op| !own.contains(&ir::op_key(**op)));
+        for op in operations().filter(|op| ir::name(**op) == "func.func") {
             walk.function(*op).map_err(|error| (*op, error))?;
         }
         // Where blocks branch to each other everything stays as it is, apart from calls.
-        let cut = operations.iter().filter(|op| ir::has_branches(**op)).flat_map(|op| ir::all_operations(*op));
+        let cut = operations().filter(|op| ir::has_branches(**op)).flat_map(|op| ir::all_operations(*op));
         let cut: HashSet<usize> = cut.map(ir::op_key).collect();
-        let (inside, outside): (Vec<Op>, Vec<Op>) = operations.iter().partition(|op| cut.contains(&ir::op_key(**op)));
+        let (inside, outside): (Vec<Op>, Vec<Op>) = operations().partition(|op| cut.contains(&ir::op_key(**op)));
         let (calls, others): (Vec<Op>, Vec<Op>) = inside.into_iter().partition(|op| ir::name(*op) == "func.call");
         calls.into_iter().for_each(|op| walk.call(op));
         others.into_iter().for_each(|op| walk.opaque(op));
@@ -275,7 +286,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                 let all = (0..operands.len()).map(SiteOperand::Own).collect();
                 self.computed(op, Operation::Elementwise, all);
             }
-            _ => match loops::computed(op) {
+            _ => match loops::computed(op, self.steps.has_places()) {
                 Some(computed) => self.structured(op, computed),
                 None => self.opaque(op),
             },
@@ -378,27 +389,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             Computed::Loops(loops, read) => {
                 self.computed(op, Operation::Loops(Box::new(loops)), read.into_iter().map(SiteOperand::Own).collect());
             }
-            Computed::Product(product) => {
-                let [lhs, rhs] = product.operands.map(|k| self.steps.array(operands[k]).expect("it is planned"));
-                let (t, times) = (results[0].r#type(), self.times(op));
-                let shape = self.steps.array_of(t).expect("it is planned");
-                let whole = product.shape(&shape);
-                let dot = self.steps.step(op, times, StepKind::Operation(product.dot), vec![lhs, rhs], &[(t, whole)]);
-                let mut made = self.steps.steps[dot].results[0];
-                if let Some(permutation) = product.permutation {
-                    let kind = StepKind::Operation(Operation::Transpose { permutation });
-                    made = self.steps.made(op, times, kind, vec![made], (t, shape.clone()));
-                }
-                let start = self.steps.array(operands[inputs]).expect("it is planned");
-                if !self.steps.arrays[start].cheap {
-                    let kind = StepKind::Operation(Operation::Elementwise);
-                    made = self.steps.made(op, times, kind, vec![made, start], (t, shape));
-                }
-                for (position, k) in product.operands.into_iter().enumerate() {
-                    self.steps.want(op, k, Want::Taken(dot, position));
-                }
-                self.steps.place(results[0], made);
-            }
+            Computed::Read(reading) => self.read(op, reading),
         }
         for (k, result) in results.iter().enumerate() {
             let Some(made) = self.steps.array(*result) else { continue };
@@ -409,7 +400,92 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         }
     }
 
+    /// The operations of HLO that a structured one is, and what is added to them that its results begin with.
+    fn read(&mut self, op: Op<'c>, reading: Reading) {
+        let (operands, times) = (ir::operands(op), self.times(op));
+        let t = ir::result(op, 0).r#type();
+        let mut made: Vec<ArrayId> = Vec::with_capacity(reading.stages.len());
+        for Stage { operation, sources, sizes, like } in reading.stages {
+            let mut taken = Vec::with_capacity(sources.len());
+            for source in &sources {
+                taken.push(match *source {
+                    Source::Stage(stage) => made[stage],
+                    Source::Operand(k) => match self.steps.array(operands[k]) {
+                        Some(array) => array,
+                        None => self.scalar(op, operands[k].r#type()),
+                    },
+                    Source::Scalar(k) => self.scalar(op, operands[k].r#type()),
+                });
+            }
+            let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
+            let array =
+                Array { dims, layout: Layout::row_major(sizes.len()), ..loops::scalar_of(operands[like].r#type()) };
+            let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &[(t, array)]);
+            made.push(self.steps.steps[step].results[0]);
+            for (position, source) in sources.into_iter().enumerate() {
+                if let Source::Operand(k) = source
+                    && self.steps.array(operands[k]).is_some()
+                {
+                    self.steps.want(op, k, Want::Taken(step, position));
+                }
+            }
+        }
+        for (result, (source, start)) in ir::results(op).into_iter().zip(reading.results) {
+            let mut array = match source {
+                Source::Stage(stage) => made[stage],
+                Source::Operand(k) | Source::Scalar(k) => self.steps.array(operands[k]).expect("it is planned"),
+            };
+            let start =
+                start.and_then(|k| self.steps.array(operands[k])).filter(|start| !self.steps.arrays[*start].cheap);
+            if let Some(start) = start {
+                let (t, whole) = (result.r#type(), self.steps.arrays[array].array.clone());
+                array = self.steps.made(
+                    op,
+                    times,
+                    StepKind::Operation(Operation::Elementwise),
+                    vec![array, start],
+                    (t, whole),
+                );
+            }
+            let layout = self.steps.layout_of(result.r#type());
+            let own = &mut self.steps.arrays[array];
+            (own.r#type, own.array.layout) = (result.r#type(), layout);
+            self.steps.place(result, array);
+        }
+    }
+
+    /// A call of a function that is called nowhere else: what it takes and gives is what the call does.
+    fn enter(&mut self, op: Op<'c>, function: Op<'c>) {
+        let (operands, results) = (ir::operands(op), ir::results(op));
+        let arguments = ir::blocks(function).first().copied().map(ir::arguments).unwrap_or_default();
+        for (k, argument) in arguments.into_iter().enumerate() {
+            match self.steps.array(operands[k]).filter(|array| !self.steps.arrays[*array].cheap) {
+                Some(array) => self.steps.place(argument, array),
+                None => {
+                    let Some(merge) = self.merge(function, argument.r#type()) else { continue };
+                    self.join(op, k, merge);
+                    self.steps.place(argument, merge);
+                }
+            }
+        }
+        operations_of(function).into_iter().for_each(|inner| self.visit(inner));
+        let Some(end) = terminators(function).next() else { return };
+        for (k, given) in ir::operands(end).into_iter().enumerate() {
+            match self.steps.array(given).filter(|array| !self.steps.arrays[*array].cheap) {
+                Some(array) => self.steps.place(results[k], array),
+                None => {
+                    let Some(merge) = self.merge(function, given.r#type()) else { continue };
+                    self.join(end, k, merge);
+                    self.steps.place(results[k], merge);
+                }
+            }
+        }
+    }
+
     fn call(&mut self, op: Op<'c>) {
+        if let Some(function) = callee(op).and_then(|name| self.called_once.remove(name)) {
+            return self.enter(op, function);
+        }
         let Some(signature) = callee(op).and_then(|name| self.functions.get(name)).cloned() else {
             return self.opaque(op);
         };

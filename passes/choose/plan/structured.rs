@@ -1,0 +1,532 @@
+//! Structured operations as operations of HLO, one after the other.
+//!
+//! All that is known of one comes from its indexing maps and its body, whatever its name: `linalg.matmul`, `linalg.contract`
+//! and a `linalg.generic` with their maps are one product. So a plan prices them as it does HLO.
+//!
+//! ```text
+//! (i, j) -> a[j], b[i, j]; a + b       broadcast(a), elementwise
+//! (i, k) -> x[i, k]; y[i] + x * x      elementwise, reduce
+//! (i, j, k) -> x[i, k] * w[k, j]       dot
+//! (n, o, f, w, c) -> x[n, 2*o + w, c] * k[w, c, f]     convolution
+//! (n, o, w) -> x[n, 2*o + w]           reduce-window
+//! (i, j) -> x[j, 2*i + 1]              slice, transpose
+//! ```
+
+use layout_ir::{self as ir, Op, Val};
+use melior::ir::ValueLike;
+use std::collections::{BTreeSet, HashSet};
+use tensor_layout::analysis::linear;
+use tensor_layout::expr::Expr;
+use tensor_layout::operations::{Convolution, Loops, Operation, WindowDim};
+
+/// What a structured operation computes.
+pub struct Reading {
+    /// Its operations.
+    pub stages: Vec<Stage>,
+    /// For each result the array that it is, and the operand that is added to it, of a sum or another reduction.
+    pub results: Vec<(Source, Option<usize>)>,
+}
+
+/// An operation that makes one array.
+pub struct Stage {
+    pub operation: Operation,
+    pub sources: Vec<Source>,
+    /// The sizes of what it makes.
+    pub sizes: Vec<i64>,
+    /// The operand of the structured operation whose elements have the type.
+    pub like: usize,
+}
+
+/// An array that a stage reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// An operand of the structured operation.
+    Operand(usize),
+    /// What another stage makes.
+    Stage(usize),
+    /// A scalar with elements like an operand's.
+    Scalar(usize),
+}
+
+/// Reads a structured operation, whose loops these are; `None` where it is nothing but loops.
+pub fn read(op: Op, loops: &Loops) -> Option<Reading> {
+    let body = Body::of(op, loops.operands.len() - loops.results.len())?;
+    let readers = [Reader::product, Reader::convolution, Reader::windows, Reader::streams];
+    readers.into_iter().find_map(|read| {
+        let mut reader = Reader { op, loops, body: &body, stages: Vec::new() };
+        let results = read(&mut reader)?;
+        Some(Reading { stages: reader.stages, results })
+    })
+}
+
+/// Reads a product; `None` for any other structured operation.
+pub fn read_product(op: Op, loops: &Loops) -> Option<Reading> {
+    let body = Body::of(op, loops.operands.len() - loops.results.len())?;
+    let mut reader = Reader { op, loops, body: &body, stages: Vec::new() };
+    let results = reader.product()?;
+    Some(Reading { stages: reader.stages, results })
+}
+
+/// The body of a structured operation.
+struct Body<'c> {
+    inputs: usize,
+    arguments: Vec<Val<'c>>,
+    yields: Vec<Val<'c>>,
+    operations: HashSet<usize>,
+}
+
+impl<'c> Body<'c> {
+    fn of(op: Op<'c>, inputs: usize) -> Option<Body<'c>> {
+        let block = *ir::blocks(op).first()?;
+        let operations = ir::operations(block);
+        let yields = ir::operands(*operations.last()?);
+        let operations = operations.into_iter().map(ir::op_key).collect();
+        Some(Body { inputs, arguments: ir::arguments(block), yields, operations })
+    }
+
+    /// The operation of the body that makes a value.
+    fn made(&self, v: Val<'c>) -> Option<Op<'c>> {
+        ir::defining_op(v).filter(|op| self.operations.contains(&ir::op_key(*op)))
+    }
+
+    /// The number of the operand whose element a value is.
+    fn argument(&self, v: Val<'c>) -> Option<usize> {
+        self.arguments.iter().position(|argument| ir::key(*argument) == ir::key(v))
+    }
+
+    /// The operands of whose elements a value is made.
+    fn reads(&self, v: Val<'c>) -> BTreeSet<usize> {
+        let (mut found, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![v]);
+        while let Some(v) = open.pop() {
+            if !seen.insert(ir::key(v)) {
+                continue;
+            }
+            match self.argument(v) {
+                Some(argument) => drop(found.insert(argument)),
+                None => open.extend(self.made(v).into_iter().flat_map(ir::operands)),
+            }
+        }
+        found
+    }
+
+    /// The value that a result combines with what it was before, and the operation that does.
+    fn combined(&self, result: usize) -> Option<(&'c str, Val<'c>)> {
+        let by = self.made(self.yields[result])?;
+        let [a, b] = ir::operands(by)[..] else { return None };
+        let before = self.inputs + result;
+        let (one, other) = if self.argument(a) == Some(before) { (a, b) } else { (b, a) };
+        let fits = self.argument(one) == Some(before) && self.reads(other).range(self.inputs..).next().is_none();
+        fits.then(|| (ir::name(by), other))
+    }
+
+    /// The two operands whose elements are multiplied and summed up, each perhaps in another type or moved by scalars.
+    fn multiplied(&self, is_scalar: impl Fn(&usize) -> bool) -> Option<[usize; 2]> {
+        let (by, mut value) = self.combined(0)?;
+        if !matches!(by, "arith.addf" | "arith.addi" | "arith.ori" | "complex.add") {
+            return None;
+        }
+        let factors = loop {
+            let made = self.made(value)?;
+            match (ir::name(made), &ir::operands(made)[..]) {
+                ("arith.mulf" | "arith.muli" | "arith.andi" | "complex.mul", [a, b]) => break [*a, *b],
+                (_, [one]) => value = *one,
+                _ => return None,
+            }
+        };
+        let [lhs, rhs] =
+            factors.map(|factor| self.reads(factor).into_iter().filter(|k| !is_scalar(k)).collect::<Vec<_>>());
+        match (&lhs[..], &rhs[..]) {
+            ([lhs], [rhs]) if lhs != rhs => Some([*lhs, *rhs]),
+            _ => None,
+        }
+    }
+}
+
+/// A term of an index: a loop, and the step.
+type Term = (usize, i64);
+
+/// The loops in an index with their steps, and the constant.
+fn terms(e: &Expr) -> Option<(Vec<Term>, i64)> {
+    let (all, constant) = linear(e)?;
+    let term = |(v, step): (usize, i128)| Some((v, i64::try_from(step).ok()?));
+    Some((all.into_iter().map(term).collect::<Option<_>>()?, i64::try_from(constant).ok()?))
+}
+
+/// The loops of an index that is one different loop in each dimension.
+fn dims(index: &[Expr]) -> Option<Vec<usize>> {
+    let one = |e: &Expr| if let Expr::Var(v) = e { Some(*v) } else { None };
+    let all: Vec<usize> = index.iter().map(one).collect::<Option<_>>()?;
+    let distinct = all.iter().enumerate().all(|(k, v)| !all[..k].contains(v));
+    distinct.then_some(all)
+}
+
+/// The positions of some entries in a list that has them.
+fn positions(of: &[usize], all: &[usize]) -> Vec<usize> {
+    of.iter().filter_map(|v| all.iter().position(|own| own == v)).collect()
+}
+
+/// The results of a reading.
+type Results = Vec<(Source, Option<usize>)>;
+
+/// A structured operation while it is read.
+struct Reader<'a, 'c> {
+    op: Op<'c>,
+    loops: &'a Loops,
+    body: &'a Body<'c>,
+    stages: Vec<Stage>,
+}
+
+impl<'c> Reader<'_, 'c> {
+    fn add(&mut self, operation: Operation, sources: Vec<Source>, sizes: Vec<i64>, like: usize) -> Source {
+        self.stages.push(Stage { operation, sources, sizes, like });
+        Source::Stage(self.stages.len() - 1)
+    }
+
+    /// The trip counts of some loops.
+    fn sizes(&self, loops: &[usize]) -> Vec<i64> {
+        loops.iter().map(|v| self.loops.sizes[*v]).collect()
+    }
+
+    fn sizes_of(&self, operand: usize) -> Option<Vec<i64>> {
+        let t = ir::operands(self.op)[operand].r#type();
+        ir::tensor(t).map_or(Some(Vec::new()), |tensor| tensor.sizes())
+    }
+
+    fn index(&self, operand: usize) -> Option<&[Expr]> {
+        self.loops.operands.get(operand)?.as_deref()
+    }
+
+    /// The loops of the only result.
+    fn made(&self) -> Option<Vec<usize>> {
+        let [result] = &self.loops.results[..] else { return None };
+        dims(result)
+    }
+
+    /// Brings the dimensions of an array, which follow these loops, into the order of others.
+    fn ordered(&mut self, source: Source, from: &[usize], to: &[usize], like: usize) -> Source {
+        if from == to {
+            return source;
+        }
+        let operation = match from.len() == to.len() {
+            true => Operation::Transpose { permutation: positions(to, from) },
+            false => Operation::Broadcast { dims: positions(from, to) },
+        };
+        self.add(operation, vec![source], self.sizes(to), like)
+    }
+
+    /// The part of an operand that is read, and the loop of each of its dimensions.
+    fn part(&mut self, operand: usize) -> Option<(Source, Vec<usize>)> {
+        let (index, sizes) = (self.index(operand)?, self.sizes_of(operand)?);
+        let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut reversed, mut part, mut loops, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (dim, e) in index.iter().enumerate() {
+            let (terms, first) = terms(e)?;
+            let (count, step) = match terms[..] {
+                [] => (1, 1),
+                [(v, step)] => {
+                    kept.push(self.loops.sizes[v]);
+                    loops.push(v);
+                    (self.loops.sizes[v], step)
+                }
+                _ => return None,
+            };
+            let last = first.checked_add(step.checked_mul(count - 1)?)?;
+            if step < 0 {
+                reversed.push(dim);
+            }
+            starts.push(first.min(last));
+            limits.push(first.max(last).checked_add(1)?);
+            strides.push(step.checked_abs()?);
+            part.push(count);
+        }
+        let distinct = loops.iter().enumerate().all(|(k, v)| !loops[..k].contains(v));
+        let inside = starts.iter().all(|start| *start >= 0) && limits.iter().zip(&sizes).all(|(end, size)| end <= size);
+        if !distinct || !inside || part.contains(&0) {
+            return None;
+        }
+        let mut source = Source::Operand(operand);
+        if part != sizes {
+            source = self.add(Operation::Slice { starts, limits, strides }, vec![source], part.clone(), operand);
+        }
+        if !reversed.is_empty() {
+            source = self.add(Operation::Reverse { dims: reversed }, vec![source], part.clone(), operand);
+        }
+        if part != kept {
+            source = self.add(Operation::Reshape, vec![source], kept, operand);
+        }
+        Some((source, loops))
+    }
+
+    /// An operand as an array whose dimensions follow these loops.
+    fn along(&mut self, operand: usize, space: &[usize]) -> Option<Source> {
+        let (source, loops) = self.part(operand)?;
+        let known = loops.iter().all(|v| space.contains(v));
+        known.then(|| self.ordered(source, &loops, space, operand))
+    }
+
+    fn multiplied(&self) -> Option<[usize; 2]> {
+        self.body.multiplied(|k| self.index(*k).is_some_and(<[Expr]>::is_empty))
+    }
+
+    /// A product of two operands, each of whose dimensions has a loop of its own.
+    fn product(&mut self) -> Option<Results> {
+        let [lhs, rhs] = self.multiplied()?;
+        let ((left, a), (right, b), r) = (self.part(lhs)?, self.part(rhs)?, self.made()?);
+        let known =
+            |all: &[usize], one: &[usize], other: &[usize]| all.iter().all(|v| one.contains(v) || other.contains(v));
+        let summed: Vec<usize> = a.iter().copied().filter(|v| b.contains(v) && !r.contains(v)).collect();
+        if !known(&a, &b, &r) || !known(&b, &a, &r) || !known(&r, &a, &b) || summed.is_empty() {
+            return None;
+        }
+        let batch: Vec<usize> = r.iter().copied().filter(|v| a.contains(v) && b.contains(v)).collect();
+        let free =
+            |all: &[usize]| all.iter().copied().filter(|v| r.contains(v) && !batch.contains(v)).collect::<Vec<_>>();
+        let made = [batch.clone(), free(&a), free(&b)].concat();
+        let dot = Operation::Dot {
+            lhs_batch: positions(&batch, &a),
+            rhs_batch: positions(&batch, &b),
+            lhs_contracting: positions(&summed, &a),
+            rhs_contracting: positions(&summed, &b),
+        };
+        let start = self.body.inputs;
+        let product = self.add(dot, vec![left, right], self.sizes(&made), start);
+        Some(vec![(self.ordered(product, &made, &r, start), Some(start))])
+    }
+
+    /// The window of a dimension of this size, whose index has a loop over windows and one over positions in a window.
+    fn window(&self, e: &Expr, size: i64, made: &[usize]) -> Option<(usize, usize, WindowDim)> {
+        let (terms, first) = terms(e)?;
+        let [one, other] = terms[..] else { return None };
+        let ((along, stride), (within, step)) = if made.contains(&one.0) { (one, other) } else { (other, one) };
+        let [windows, positions] = [along, within].map(|v| self.loops.sizes[v]);
+        if !made.contains(&along) || made.contains(&within) || stride < 1 || step < 1 || windows < 1 || positions < 1 {
+            return None;
+        }
+        let reach = (windows - 1).checked_mul(stride)?.checked_add((positions - 1).checked_mul(step)?)?;
+        let low = first.checked_neg()?;
+        let high = reach.checked_add(1)?.checked_sub(size)?.checked_sub(low)?;
+        let (base_dilation, window_dilation, reversed) = (1, step, false);
+        Some((
+            along,
+            within,
+            WindowDim { size: positions, stride, low, high, window_dilation, base_dilation, reversed },
+        ))
+    }
+
+    /// A reduction over windows.
+    fn windows(&mut self) -> Option<Results> {
+        let (r, (_, value)) = (self.made()?, self.body.combined(0)?);
+        let operand = self.body.argument(value)?;
+        let (index, sizes) = (self.index(operand)?, self.sizes_of(operand)?);
+        let (mut window, mut loops, mut inside) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for (e, size) in index.iter().zip(sizes) {
+            if let Expr::Var(v) = e
+                && r.contains(v)
+            {
+                loops.push(*v);
+                let (stride, low, high, window_dilation, base_dilation, reversed) = (1, 0, 0, 1, 1, false);
+                window.push(WindowDim { size: 1, stride, low, high, window_dilation, base_dilation, reversed });
+                continue;
+            }
+            let (along, within, dim) = self.window(e, size, &r)?;
+            loops.push(along);
+            inside.insert(within);
+            window.push(dim);
+        }
+        if loops.len() != r.len()
+            || !r.iter().all(|v| loops.contains(v))
+            || loops.len() + inside.len() != self.loops.sizes.len()
+        {
+            return None;
+        }
+        let start = self.body.inputs;
+        let sources = vec![Source::Operand(operand), Source::Scalar(start)];
+        let made = self.add(Operation::ReduceWindow { window }, sources, self.sizes(&loops), start);
+        Some(vec![(self.ordered(made, &loops, &r, start), Some(start))])
+    }
+
+    /// What goes through all arrays in one order: movements, elementwise operations, and reductions of them.
+    fn streams(&mut self) -> Option<Results> {
+        let all: Vec<Vec<usize>> = self.loops.results.iter().map(|index| dims(index)).collect::<Option<_>>()?;
+        let summed: Vec<usize> = (0..self.loops.sizes.len()).filter(|v| !all[0].contains(v)).collect();
+        if all.iter().any(|r| r.len() != all[0].len() || summed.iter().any(|v| r.contains(v))) {
+            return None;
+        }
+        let whole = |k: usize| self.index(k).and_then(dims).filter(|own| own.len() == self.loops.sizes.len());
+        let space = match summed.is_empty() {
+            true => all[0].clone(),
+            false => (0..self.body.inputs).find_map(whole).unwrap_or_else(|| [&all[0][..], &summed].concat()),
+        };
+        let mut results = Vec::new();
+        for (k, r) in all.iter().enumerate() {
+            let like = self.body.inputs + k;
+            if summed.is_empty() {
+                let made = self.element(self.body.yields[k], &space, like)?;
+                results.push((self.ordered(made, &space, r, like), None));
+                continue;
+            }
+            let (_, value) = self.body.combined(k)?;
+            let made = match self.body.argument(value) {
+                Some(operand) => self.along(operand, &space)?,
+                None => self.element(value, &space, like)?,
+            };
+            let kept: Vec<usize> = space.iter().copied().filter(|v| !summed.contains(v)).collect();
+            let reduce = Operation::Reduce { dims: positions(&summed, &space) };
+            let made = self.add(reduce, vec![made, Source::Scalar(like)], self.sizes(&kept), like);
+            results.push((self.ordered(made, &kept, r, like), Some(like)));
+        }
+        Some(results)
+    }
+
+    /// An array of the values that the body makes in each iteration.
+    fn element(&mut self, value: Val<'c>, space: &[usize], like: usize) -> Option<Source> {
+        if let Some(operand) = self.body.argument(value) {
+            let moved = self.along(operand, space)?;
+            let (all, sizes) = ((0..space.len()).collect(), self.sizes(space));
+            return Some(match moved {
+                Source::Stage(_) => moved,
+                // What is nothing but the operand is made again, of that.
+                _ => self.add(Operation::Broadcast { dims: all }, vec![moved], sizes, operand),
+            });
+        }
+        let read = self.body.reads(value).into_iter();
+        let mut sources = read.map(|operand| self.along(operand, space)).collect::<Option<Vec<_>>>()?;
+        if sources.is_empty() {
+            // Made of the indices of an iteration alone, or of what is outside of the body.
+            let operation = if space.is_empty() { Operation::Constant } else { Operation::Iota { dim: 0 } };
+            sources.push(self.add(operation, Vec::new(), self.sizes(space), like));
+            if self.body.made(value).is_none_or(|made| ir::operands(made).len() < 2) {
+                return sources.pop();
+            }
+        }
+        Some(self.add(Operation::Elementwise, sources, self.sizes(space), like))
+    }
+
+    /// A convolution: a product in which a dimension of one operand follows windows and the positions in them.
+    fn convolution(&mut self) -> Option<Results> {
+        let factors = self.multiplied()?;
+        let is_window = |k: usize| {
+            self.index(k).is_some_and(|index| index.iter().any(|e| terms(e).is_some_and(|(t, _)| t.len() == 2)))
+        };
+        let [input, kernel] = if is_window(factors[0]) { factors } else { [factors[1], factors[0]] };
+        let r = self.made()?;
+        let (mut window, mut roles) = (Vec::new(), Vec::new());
+        for (e, size) in self.index(input)?.iter().zip(self.sizes_of(input)?) {
+            match e {
+                Expr::Var(v) => roles.push((*v, *v)),
+                e => {
+                    let (along, within, dim) = self.window(e, size, &r)?;
+                    roles.push((along, within));
+                    window.push(dim);
+                }
+            }
+        }
+        let spatial: Vec<(usize, usize)> = roles.iter().copied().filter(|(along, within)| along != within).collect();
+        let a: Vec<usize> = roles.iter().map(|(along, _)| *along).collect();
+        let mut b = Vec::new();
+        for e in self.index(kernel)? {
+            let ([(v, step)], first) = (&terms(e)?.0[..], terms(e)?.1) else { return None };
+            let dim = spatial.iter().position(|(_, within)| within == v);
+            match (dim, *step) {
+                (_, 1) if first == 0 => {}
+                (Some(k), -1) if first == window[k].size - 1 => window[k].reversed = true,
+                _ => return None,
+            }
+            b.push(dim.map_or(*v, |k| spatial[k].0));
+        }
+        // From here on both loops of a window are the one along windows.
+        let role = |v: &usize| match [&a, &b, &r].map(|all| all.contains(v)) {
+            _ if spatial.iter().any(|(along, _)| along == v) => Some(Role::Spatial(*v)),
+            [true, false, true] => Some(Role::Batch),
+            [true, true, false] => Some(Role::Input),
+            [false, true, true] => Some(Role::Output),
+            [true, true, true] => Some(Role::Group),
+            _ => None,
+        };
+        let named = |all: &[usize]| all.iter().map(role).collect::<Option<Vec<_>>>();
+        let sizes = [self.sizes_of(input)?, self.sizes_of(kernel)?, self.sizes(&r)];
+        let group = named(&a)?.iter().position(|role| *role == Role::Group);
+        let of_input = Roles::new(&named(&a)?, &sizes[0], [Role::Batch, Role::Input])?;
+        let of_kernel = Roles::new(&named(&b)?, &sizes[1], [Role::Input, Role::Output])?;
+        let of_result = Roles::new(&named(&r)?, &sizes[2], [Role::Batch, Role::Output])?;
+        let places =
+            |own: &Roles| spatial.iter().map(|(along, _)| own.place(Role::Spatial(*along))).collect::<Option<Vec<_>>>();
+        let convolution = Convolution {
+            input_batch: of_input.place(Role::Batch)?,
+            input_feature: of_input.place(Role::Input)?,
+            input_spatial: places(&of_input)?,
+            kernel_input_feature: of_kernel.place(Role::Input)?,
+            kernel_output_feature: of_kernel.place(Role::Output)?,
+            kernel_spatial: places(&of_kernel)?,
+            output_batch: of_result.place(Role::Batch)?,
+            output_feature: of_result.place(Role::Output)?,
+            output_spatial: places(&of_result)?,
+            feature_groups: group.map_or(1, |dim| sizes[0][dim]),
+            batch_groups: 1,
+            window,
+        };
+        let start = self.body.inputs;
+        let mut shaped = |source: Source, from: &[i64], to: &[i64], like: usize| match from == to {
+            true => source,
+            false => self.add(Operation::Reshape, vec![source], to.to_vec(), like),
+        };
+        let sources = vec![
+            shaped(Source::Operand(input), &sizes[0], &of_input.sizes, input),
+            shaped(Source::Operand(kernel), &sizes[1], &of_kernel.sizes, kernel),
+        ];
+        let made = self.add(Operation::Convolution(Box::new(convolution)), sources, of_result.sizes.clone(), start);
+        let made = match of_result.sizes == sizes[2] {
+            true => made,
+            false => self.add(Operation::Reshape, vec![made], sizes[2].clone(), start),
+        };
+        Some(vec![(made, Some(start))])
+    }
+}
+
+/// The role of a dimension in a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Batch,
+    /// The features of the input, of one group.
+    Input,
+    /// The features of the output, of one group.
+    Output,
+    Group,
+    /// That of the window whose loop this is.
+    Spatial(usize),
+}
+
+/// The dimensions of an array of a convolution as HLO has them: groups are part of the features, and no role is missing.
+struct Roles {
+    roles: Vec<Role>,
+    sizes: Vec<i64>,
+}
+
+impl Roles {
+    /// `None` where a role has several dimensions, or features are not right behind their groups. `needed` has the roles
+    /// beside the spatial ones; the last one has the groups.
+    fn new(given: &[Role], given_sizes: &[i64], needed: [Role; 2]) -> Option<Roles> {
+        let (mut roles, mut sizes) = (Vec::new(), Vec::new());
+        let mut all = given.iter().copied().zip(given_sizes.iter().copied()).peekable();
+        while let Some((role, size)) = all.next() {
+            let features = all.next_if(|(next, _)| role == Role::Group && *next == needed[1]);
+            let role = if role == Role::Group { needed[1] } else { role };
+            if roles.contains(&role) {
+                return None;
+            }
+            roles.push(role);
+            sizes.push(features.map_or(Some(size), |(_, features)| size.checked_mul(features))?);
+        }
+        for role in needed {
+            if !roles.contains(&role) {
+                roles.push(role);
+                sizes.push(1);
+            }
+        }
+        Some(Roles { roles, sizes })
+    }
+
+    fn place(&self, role: Role) -> Option<usize> {
+        self.roles.iter().position(|own| *own == role)
+    }
+}
