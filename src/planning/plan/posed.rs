@@ -258,10 +258,6 @@ impl<'a, 't> Posed<'a, 't> {
                 _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
                     (false, Some(Whereabouts::Result)) => FORBIDDEN,
                     (true, Some(home)) => end(prices, meeting, home, (from, to))?,
-                    // Another name of an argument is copied where it is a result, too.
-                    (true, None) if self.renames.of_argument[taken.made] && meeting.argument => {
-                        end(prices, meeting, Whereabouts::Argument, (from, to))?
-                    }
                     _ => prices.meeting(meeting, from, to)?,
                 },
             };
