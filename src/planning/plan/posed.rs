@@ -281,8 +281,13 @@ impl<'a, 't> Posed<'a, 't> {
             extent: Extent::Nothing,
             reads: 0,
             in_place: false,
-            follows: false,
+            follows: self.users[made].iter().all(|(user, _)| self.has_no_order(*user)),
         }
+    }
+
+    /// Whether an instance takes arrays in any layout as well: an operation in its neighbours' layouts, a loop, a result.
+    fn has_no_order(&self, k: usize) -> bool {
+        matches!(self.program.instances[k].doing, Doing::Result(_) | Doing::Merge) || self.follows(k)
     }
 
     /// Whether an array is an argument of the program, perhaps under another name.
