@@ -365,13 +365,16 @@ impl<'a, 't> Planner<'a, 't> {
                 instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
             };
             let first = |fits: &dyn Fn(&Way) -> bool| choices.ways[k].iter().position(fits);
-            // A name of what is not in its layout follows that.
-            let moved = instance.operands.first().filter(|_| kernels.renamed[k]).and_then(|made| {
+            // A name follows the array that it names where they cannot both have their layouts of the file: what takes the
+            // name copies it then.
+            let named = instance.operands.first().filter(|_| kernels.renamed[k]).and_then(|made| {
                 let by = program.made[*made].by;
-                let own = choices.ways[by][*chosen.get(by)?].results[program.made[*made].result];
-                (own != choices.given[*made]).then_some(own)
+                Some(choices.ways[by][*chosen.get(by)?].results[program.made[*made].result])
             });
-            let follows = moved.and_then(|own| first(&|way| way.operands[0] == Some(own)));
+            let follows = named.and_then(|own| {
+                let takes = |way: &Way| way.operands[0] == Some(own);
+                first(&|way| takes(way) && results(way)).or_else(|| first(&takes))
+            });
             // A reshape that moves elements between these layouts is made in its form, with copies before and after it.
             let form = form(program, choices, k).filter(|_| first(&|way| results(way) && alike(way) == 1).is_none());
             let in_form = form.and_then(|form| first(&|way| ends(program, choices, k, way) == Some(form)));
