@@ -53,11 +53,13 @@ pub fn homes(
         }
         let [renamed, argument, to_result, moves_there] = key;
         let mut all = Vec::new();
-        for way in before[k].iter() {
+        for (number, way) in before[k].iter().enumerate() {
             let own = ends(program, choices, k, way);
             let moves = own.is_some_and(|ends| !in_place(choices, ends));
             let tied = match own {
                 Some(_) if moves || form.is_none() || form == own => vec![None],
+                // Where a transpose can have the layout of neither side, it has its first one.
+                None if number == 0 => vec![Some(Tied::Operand), Some(Tied::Result), None],
                 _ => vec![Some(Tied::Operand), Some(Tied::Result)],
             };
             let to_result = to_result || moves_there && form == own;
