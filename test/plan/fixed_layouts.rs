@@ -221,3 +221,24 @@ fn conditionals_copy_only_what_a_branch_has_otherwise() {
     assert_eq!(module.computations[graph].instructions[node].name, "i");
     assert!(matches!(module.computations[graph].instructions[node].shape, Shape::Tuple(_)));
 }
+
+/// A result in the buffer of an argument has the argument's layout, also where two look-ups want two.
+#[test]
+fn an_argument_and_the_result_in_its_buffer_have_one_layout() {
+    let lines = "p = f32[200,500] parameter(0)
+  i = s32[300] parameter(1)
+  x = f32[1000,500] parameter(2)
+  j = s32[200] parameter(3)
+  c = f32[200,300] gather(p, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={200,1}
+  y = f32[200,500] gather(x, j), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,500}
+  ROOT r = (f32[200,500], f32[200,300]) tuple(y, c)";
+    let head = |alias: &str| format!("HloModule m{alias}\nENTRY main {{\n  {lines}\n}}\n");
+    let apart = planned(&head(""), "tpu_v5e", EntryLayouts::Free);
+    assert_ne!(apart.arguments[0].minor_to_major, apart.results[0].minor_to_major);
+    for kind in ["must-alias", "may-alias"] {
+        let alias = format!(", input_output_alias={{ {{0}}: (0, {{}}, {kind}) }}");
+        let plan = planned(&head(&alias), "tpu_v5e", EntryLayouts::Free);
+        assert_eq!(plan.arguments[0], plan.results[0]);
+        assert!(plan.cost >= apart.cost);
+    }
+}

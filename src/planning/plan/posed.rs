@@ -12,7 +12,7 @@ use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::renames::Renames;
 use super::ways::{Choices, EntryLayouts, MadeIn, Tied, Way, Whereabouts};
-use crate::solver::{CostNetwork, FORBIDDEN};
+use crate::solver::{CostNetwork, FORBIDDEN, NetworkError};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -314,7 +314,35 @@ impl<'a, 't> Posed<'a, 't> {
         self.add_instances(prices, steps, &mut network)?;
         self.add_holders(prices, &mut network)?;
         self.add_operands(prices, steps, &mut network)?;
+        self.add_carried(&mut network)?;
         Ok(network)
+    }
+
+    /// Lets an argument and the result that takes its buffer have one layout, where there is one that both may have.
+    fn add_carried(&self, network: &mut CostNetwork) -> Result<(), Located> {
+        let (mut arguments, mut results) = (FxHashMap::default(), FxHashMap::default());
+        for (k, instance) in self.program.instances.iter().enumerate() {
+            match instance.doing {
+                Doing::Argument(number, leaf) => arguments.insert((number, leaf), k),
+                Doing::Result(number) => results.insert(number, k),
+                _ => None,
+            };
+        }
+        for (result, argument) in &self.program.carried {
+            let (Some(&argument), Some(&result)) = (arguments.get(argument), results.get(result)) else { continue };
+            let made = [argument, result].map(|k| self.program.instances[k].results[0]);
+            if self.choices.class[made[0]] != self.choices.class[made[1]] {
+                continue;
+            }
+            let ids = [argument, result].map(|k| self.choices.ways[k].iter().map(|way| way.results[0]));
+            let table: Vec<bool> = ids[0].clone().flat_map(|a| ids[1].clone().map(move |b| a == b)).collect();
+            if table.contains(&true) {
+                let table: Vec<i64> = table.into_iter().map(|same| if same { 0 } else { FORBIDDEN }).collect();
+                let wrong = |error: NetworkError| (self.program.instances[result].node, error.into());
+                network.add_edge(argument, result, table).map_err(wrong)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds a variable for each instance, with what its ways cost.
