@@ -4,9 +4,9 @@
 
 For each line `{"entry":{"in":[..],"out":[..]},"values":{..}}` it compiles the program with these layouts, runs it, and answers
 `{"cost":n}`, the picoseconds of the processor that a call takes: of several measurements the fastest. What cannot be
-compiled or run is `{"error":".."}`, and so is the question `auto`: the layouts of arguments and results are the caller's. As for other judges, the plan says the layouts of arguments and results, and the
-compiler those inside: the pass `layout-plan`. With `--values` the plan's are taken for all values that are not row-major in
-it; the pass then converts where these meet.
+compiled or run is `{"error":".."}`, and so is the question `auto`: the layouts of arguments and results are the caller's. As
+for other judges, the plan says the layouts of arguments and results, and the compiler those inside: the pass `layout-plan`.
+With `--values` the plan's are taken for all values that are not row-major in it; the pass then converts where these meet.
 
 JUDGE_SECONDS in the environment is how long it measures, 0.5 if not given.
 """

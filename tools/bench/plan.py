@@ -215,7 +215,8 @@ def judged(results: Page, command: str, most: int, texts: dict[str, str], *condi
         if not default or answer is None:
             continue
         priced = [each["judged"] for each in answer.json.get("judged", []) if each["judged"] is not None]
-        if priced:
+        # A program of no cycles has no ratio.
+        if priced and min(priced) > 0:
             least = min(default, auto or default)
             best = [min(priced), min(priced) / max(1, least), len(priced)]
             results.put(JUDGED, [name, default, auto, priced[0], priced[0] / max(1, least), *best])

@@ -20,6 +20,9 @@ pub type LayoutId = u16;
 /// The most layouts of a class, those that a program gives apart.
 pub const MOST_LAYOUTS: usize = 40;
 
+/// The most entries whose orders a program is offered.
+const MOST_OFFERED: usize = 64;
+
 /// How many orders of minor pairs are taken for arrays of many dimensions.
 const MOST_PAIRS: usize = 24;
 
@@ -152,12 +155,17 @@ impl<'t> LayoutClasses<'t> {
         self.add(class, layout)
     }
 
-    /// Adds the layouts of orders of a program's arguments and results, however many there are.
+    /// Adds the layouts of orders of a program's arguments and results, however many layouts there are.
     ///
     /// # Errors
-    /// An entry has another number of orders than there are arrays, or an order does not fit its array.
+    /// There are more than [`MOST_OFFERED`], an entry has another number of orders than there are arrays, or an order does not
+    /// fit its array.
     pub fn offer_entries(&mut self, program: &Program, entries: &[EntryOrders]) -> Result<(), Error> {
         let arrays = program.entry_arrays().concat();
+        if entries.len() > MOST_OFFERED {
+            let message = format!("expected at most {MOST_OFFERED} entries with orders, found {}", entries.len());
+            return Err(Error::new(message).too_large());
+        }
         for orders in entries {
             if orders.len() != arrays.len() {
                 let message =

@@ -336,7 +336,10 @@ impl Trial<'_, '_, '_, '_> {
                 Err("the judge does not say the `entry` that it has chosen".to_string())
             }
             Ok(price) => {
-                self.copied.extend(price.read_back.map(|read_back| Reverse((price.cost, read_back))));
+                // Copies after a change that has made the program dearer lead back to where it was.
+                let may_lead_on = change.is_none() || self.score.is_none_or(|best| price.cost < best);
+                let read_back = price.read_back.filter(|_| may_lead_on);
+                self.copied.extend(read_back.map(|read_back| Reverse((price.cost, read_back))));
                 let other = price.entry.filter(|entry| !self.has_orders(&plan, entry));
                 is_other = other.is_some();
                 match other.map_or(Ok(Some(plan.clone())), |other| self.with_orders(&other))? {

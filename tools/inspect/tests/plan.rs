@@ -526,6 +526,7 @@ fn a_judge_may_choose_orders_that_are_in_no_list() {
         ("[[2,4,0,1,5,5],[0,1,4,5,3,2]]", ""),
         ("[[2,4,0],[0,1,4,5,3,2]]", ""),
         ("[[],[]]", ""),
+        (&vec!["[[2,4,0,1,5,3],[0,1,4,5,3,2]]"; 65].join(","), "at most 64 entries"),
     ] {
         let forged = text.replacen("[[2,4,0,1,5,3],[0,1,4,5,3,2]]", forged, 1);
         assert_ne!(forged, text);
