@@ -211,7 +211,7 @@ impl<'a, 't> Planner<'a, 't> {
         let limited = self.limited.as_ref()?;
         let fastest = Prices::new(&self.posed.choices.classes).fastest()?;
         let resource = limited.limits.iter().position(|limit| limit.space == fastest && limit.bytes > 0)?;
-        limited.network.with_capacity(resource, 0).ok()
+        Some(limited.network.with_nothing_of(resource))
     }
 
     /// Each array in the default layout where its operation has that, other names of an array as that is, and where

@@ -272,17 +272,15 @@ impl CostNetwork {
         }
     }
 
-    /// A copy of the network with another capacity of a resource.
-    ///
-    /// # Errors
-    /// There is no such resource, or the capacity is below 0.
-    pub fn with_capacity(&self, resource: usize, capacity: i64) -> Result<CostNetwork, NetworkError> {
+    /// A network with the plans of this one that take nothing of a resource.
+    pub fn with_nothing_of(&self, resource: usize) -> CostNetwork {
         let mut network = self.clone();
-        match network.resources.get_mut(resource) {
-            Some(own) if capacity >= 0 => *own = capacity,
-            _ => return invalid(format!("resource {resource} does not exist, or cannot have capacity {capacity}")),
+        network.occupancies.retain(|own| own.resource != resource);
+        for own in self.occupancies.iter().filter(|own| own.resource == resource) {
+            let costs = network.variables[own.variable].iter_mut().zip(&own.amounts);
+            costs.filter(|(_, amount)| **amount > 0).for_each(|(cost, _)| *cost = FORBIDDEN);
         }
-        Ok(network)
+        network
     }
 
     /// The costs of the choices of each variable.

@@ -3,6 +3,7 @@
 use super::answer::{NoPlan, Options, Progress, Solution};
 use super::branch::Branching;
 use super::eliminate::Elimination;
+use super::fitting::Fitting;
 use super::local::Local;
 use super::model::WorkingNetwork;
 use super::order::order;
@@ -20,8 +21,11 @@ const LONGEST_TURN: u64 = 1 << 22;
 /// The limit on entries of all tables of an elimination, in multiples of the largest table.
 pub const TABLES: u64 = 8;
 
-/// Price steps between two calls to the caller.
+/// Price steps between two looks at whether more of them gain anything.
 const STEPS: usize = 20;
+
+/// Price steps between two plans that are made legal.
+const STEPS_OF_FITTING: usize = 5;
 
 /// The limit on variables for branching.
 const BRANCHING: usize = 4096;
@@ -174,10 +178,10 @@ impl Drive<'_> {
         let Some(mut pricing) = Pricing::new(model, all_choices(model), &rooms, &[], 0.5, go) else {
             return Err(NoPlan::Proved { nearest: None });
         };
-        while !self.stopped && !pricing.settled() && pricing.best < self.upper() as f64 - 0.5 {
-            for _ in 0..STEPS {
-                self.price(&mut pricing, &mut rooms);
-                if !self.ask("prices") {
+        while !self.stopped && !pricing.settled() && !self.is_reached(&pricing) {
+            for step in 0..STEPS {
+                self.price(&mut pricing, &mut rooms, step % STEPS_OF_FITTING == 0);
+                if !self.ask("prices") || self.is_reached(&pricing) {
                     break;
                 }
             }
@@ -194,7 +198,14 @@ impl Drive<'_> {
         Ok(())
     }
 
-    fn price(&mut self, pricing: &mut Pricing, rooms: &mut Rooms) {
+    /// Whether the bound of the prices is as near to the cost as it has to be.
+    fn is_reached(&self, pricing: &Pricing) -> bool {
+        let is_near = |(_, cost): &(Vec<u32>, i64)| self.options.is_near(*cost, pricing.best as i64);
+        pricing.best >= self.upper() as f64 - 0.5 || self.best.as_ref().is_some_and(is_near)
+    }
+
+    /// Makes a step of the prices; `fits` is whether its plan is made legal.
+    fn price(&mut self, pricing: &mut Pricing, rooms: &mut Rooms, fits: bool) {
         let target = match &self.best {
             Some((_, cost)) => *cost as f64,
             None => pricing.best.max(-1e18) + 0.2 * pricing.best.abs().min(1e18) + 1.0,
@@ -203,6 +214,14 @@ impl Drive<'_> {
         let plan = pricing.step(target);
         let cost = self.model.cost(&plan);
         if !forbidden(cost) {
+            if fits {
+                let mut fitting = Fitting::new(self.model, rooms, &pricing.best_prices, plan.clone());
+                if fitting.run() {
+                    let cost = self.model.cost(&fitting.plan);
+                    self.take(fitting.plan, cost);
+                }
+                self.work += fitting.work;
+            }
             if rooms.admit(self.model, &plan) {
                 self.take(plan, cost);
             } else {

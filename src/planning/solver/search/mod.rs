@@ -4,6 +4,7 @@
 //!    moments stay at which capacity may be exceeded. A program of 65,000 variables may leave 250.
 //! 2. Elimination gives the optimum if there are no capacities and tables are small enough.
 //! 3. Otherwise [`pricing`] maximises the bound over prices of capacities, with message passing inside.
+//!    [`fitting`] makes the plans that come up legal.
 //! 4. [`branch`] closes the gap if it can, while [`local`] looks for better plans. Both do a fixed amount of work in
 //!    turns, and exchange the best plan between turns, so two threads give the same result as one.
 
@@ -12,6 +13,7 @@ mod ascent;
 mod branch;
 mod drive;
 mod eliminate;
+mod fitting;
 mod local;
 mod marginals;
 mod model;
