@@ -12,25 +12,24 @@ use tensor_layout::operations::{Array, Loops, Operation, Shape};
 const MAX_CONSTANT: i64 = 1 << 19;
 
 /// A structured operation.
-pub enum Computed {
+pub enum Computed<'c> {
     /// A scalar everywhere.
     Fill,
     /// Loops, and the numbers of the operands that they read, in order.
     Loops(Loops, Vec<usize>),
     /// Operations of HLO.
-    Read(Reading),
+    Read(Reading<'c>),
 }
 
 /// What a structured operation computes; none for any other, and where a loop has a size that is not known. Over places
 /// whatever is no product is loops, which are spread there.
-pub fn computed(op: Op, places: bool) -> Option<Computed> {
+pub fn computed<'c>(op: Op<'c>, places: bool) -> Option<Computed<'c>> {
     ir::indexing_maps(op)?;
     let Some(Operation::Loops(mut loops)) = site(op).map(|site| site.operation) else { return None };
     if ir::name(op) == "linalg.fill" && !reads(op, 1) {
         return Some(Computed::Fill);
     }
-    let read = if places { structured::read_product } else { structured::read };
-    if let Some(reading) = read(op, &loops) {
+    if let Some(reading) = structured::read(op, &loops, places) {
         return Some(Computed::Read(reading));
     }
     let read: Vec<usize> = (0..loops.operands.len()).filter(|k| loops.operands[*k].is_some()).collect();

@@ -84,6 +84,8 @@ pub struct Steps<'c> {
     pub places: HashMap<usize, ArrayId>,
     /// By the key of an operation, its operands that are arrays.
     pub wants: HashMap<usize, Vec<(usize, Want<'c>)>>,
+    /// Arrays that are nothing to a plan, and have the order in which a step takes an operand.
+    pub follows: HashMap<ArrayId, (usize, usize)>,
     /// Arrays of which scalar code reads an element: they are needed whatever becomes of it.
     pub extracted: Vec<ArrayId>,
     /// The machine.
@@ -153,8 +155,8 @@ impl<'c> Steps<'c> {
     /// No steps.
     pub fn new(target: Target) -> Steps<'c> {
         let (steps, arrays, extracted) = (Vec::new(), Vec::new(), Vec::new());
-        let (places, wants) = (HashMap::new(), HashMap::new());
-        Steps { steps, arrays, places, wants, extracted, target, says_default: true }
+        let (places, wants, follows) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Steps { steps, arrays, places, wants, follows, extracted, target, says_default: true }
     }
 
     /// Whether the machine has places.

@@ -10,21 +10,26 @@
 //! (n, o, f, w, c) -> x[n, 2*o + w, c] * k[w, c, f]     convolution
 //! (n, o, w) -> x[n, 2*o + w]           reduce-window
 //! (i, j) -> x[j, 2*i + 1]              slice, transpose
+//! (i, j) -> i[i]; data[i, j]           gather
 //! ```
+//!
+//! The padding of windows is that of a `tensor.pad` before them, whose value is the one that they begin with.
 
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
 use std::collections::{BTreeSet, HashSet};
 use tensor_layout::analysis::linear;
 use tensor_layout::expr::Expr;
-use tensor_layout::operations::{Convolution, Loops, Operation, WindowDim};
+use tensor_layout::operations::{Convolution, Gather, Loops, Operation, WindowDim};
 
 /// What a structured operation computes.
-pub struct Reading {
+pub struct Reading<'c> {
     /// Its operations.
     pub stages: Vec<Stage>,
     /// For each result the array that it is, and the operand that is added to it, of a sum or another reduction.
     pub results: Vec<(Source, Option<usize>)>,
+    /// The operation of the body that looks elements up.
+    pub lookup: Option<Op<'c>>,
 }
 
 /// An operation that makes one array.
@@ -42,29 +47,26 @@ pub struct Stage {
 pub enum Source {
     /// An operand of the structured operation.
     Operand(usize),
+    /// What is padded to be one.
+    Unpadded(usize),
+    /// The data of a look-up.
+    Data,
     /// What another stage makes.
     Stage(usize),
     /// A scalar with elements like an operand's.
     Scalar(usize),
 }
 
-/// Reads a structured operation, whose loops these are; `None` where it is nothing but loops.
-pub fn read(op: Op, loops: &Loops) -> Option<Reading> {
+/// Reads a structured operation, whose loops these are; `None` where it is nothing but loops, as all but products are where
+/// only these are asked for.
+pub fn read<'c>(op: Op<'c>, loops: &Loops, only_products: bool) -> Option<Reading<'c>> {
     let body = Body::of(op, loops.operands.len() - loops.results.len())?;
-    let readers = [Reader::product, Reader::convolution, Reader::windows, Reader::streams];
-    readers.into_iter().find_map(|read| {
-        let mut reader = Reader { op, loops, body: &body, stages: Vec::new() };
+    let readers = [Reader::product, Reader::convolution, Reader::windows, Reader::gather, Reader::streams];
+    readers.into_iter().take(if only_products { 1 } else { readers.len() }).find_map(|read| {
+        let mut reader = Reader { op, loops, body: &body, stages: Vec::new(), lookup: None };
         let results = read(&mut reader)?;
-        Some(Reading { stages: reader.stages, results })
+        Some(Reading { stages: reader.stages, results, lookup: reader.lookup })
     })
-}
-
-/// Reads a product; `None` for any other structured operation.
-pub fn read_product(op: Op, loops: &Loops) -> Option<Reading> {
-    let body = Body::of(op, loops.operands.len() - loops.results.len())?;
-    let mut reader = Reader { op, loops, body: &body, stages: Vec::new() };
-    let results = reader.product()?;
-    Some(Reading { stages: reader.stages, results })
 }
 
 /// The body of a structured operation.
@@ -142,6 +144,10 @@ impl<'c> Body<'c> {
     }
 }
 
+/// The window of a dimension over which none moves.
+const OWN: WindowDim =
+    WindowDim { size: 1, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 1, reversed: false };
+
 /// A term of an index: a loop, and the step.
 type Term = (usize, i64);
 
@@ -174,6 +180,7 @@ struct Reader<'a, 'c> {
     loops: &'a Loops,
     body: &'a Body<'c>,
     stages: Vec<Stage>,
+    lookup: Option<Op<'c>>,
 }
 
 impl<'c> Reader<'_, 'c> {
@@ -324,8 +331,7 @@ impl<'c> Reader<'_, 'c> {
                 && r.contains(v)
             {
                 loops.push(*v);
-                let (stride, low, high, window_dilation, base_dilation, reversed) = (1, 0, 0, 1, 1, false);
-                window.push(WindowDim { size: 1, stride, low, high, window_dilation, base_dilation, reversed });
+                window.push(OWN);
                 continue;
             }
             let (along, within, dim) = self.window(e, size, &r)?;
@@ -340,9 +346,82 @@ impl<'c> Reader<'_, 'c> {
             return None;
         }
         let start = self.body.inputs;
-        let sources = vec![Source::Operand(operand), Source::Scalar(start)];
+        let sources = vec![self.unpadded(operand, &mut window), Source::Scalar(start)];
         let made = self.add(Operation::ReduceWindow { window }, sources, self.sizes(&loops), start);
         Some(vec![(self.ordered(made, &loops, &r, start), Some(start))])
+    }
+
+    /// The array that an operand is, without the padding that windows over its dimensions have in its place.
+    fn unpadded(&self, operand: usize, window: &mut [WindowDim]) -> Source {
+        let Some([low, high]) = self.padding(operand) else { return Source::Operand(operand) };
+        for (dim, (low, high)) in window.iter_mut().zip(low.into_iter().zip(high)) {
+            (dim.low, dim.high) = (dim.low + low, dim.high + high);
+        }
+        Source::Unpadded(operand)
+    }
+
+    /// The padding of an operand before and after each dimension, of the value that the result begins with, and for nothing
+    /// but this operation.
+    fn padding(&self, operand: usize) -> Option<[Vec<i64>; 2]> {
+        let v = ir::operands(self.op)[operand];
+        let pad = ir::defining_op(v).filter(|op| ir::name(*op) == "tensor.pad" && ir::uses(v).len() == 1)?;
+        let fill = ir::defining_op(ir::operands(self.op)[self.body.inputs])?;
+        let value = *ir::operands(ir::operations(*ir::blocks(pad).first()?).pop()?).first()?;
+        let begin = *ir::operands(fill).first().filter(|_| ir::name(fill) == "linalg.fill")?;
+        let constant = |v: Val<'c>| ir::defining_op(v).and_then(|op| ir::attribute(op, "value"));
+        let same = ir::key(value) == ir::key(begin) || constant(value).is_some() && constant(value) == constant(begin);
+        let known = |name| ir::sizes(pad, name).into_iter().collect::<Option<Vec<i64>>>();
+        Some([known("static_low")?, known("static_high")?]).filter(|_| same)
+    }
+
+    /// A look-up of blocks of a tensor: some of its indices are elements of operands, the others are loops.
+    fn gather(&mut self) -> Option<Results> {
+        let (r, [value]) = (self.made()?, &self.body.yields[..]) else { return None };
+        let lookup = self.body.made(*value).filter(|op| ir::name(*op) == "tensor.extract")?;
+        let taken = ir::operands(lookup);
+        let data = ir::tensor(taken[0].r#type())?;
+        let (mut gather, mut table, mut inside) = (Gather::default(), Vec::new(), Vec::new());
+        for (dim, index) in taken[1..].iter().enumerate() {
+            let by = self.body.made(*index).filter(|op| ir::name(*op) == "linalg.index");
+            if let Some(of) = by.and_then(|op| ir::attribute(op, "dim")).and_then(ir::integer) {
+                inside.push(usize::try_from(of).ok()?);
+                gather.slice_sizes.push(self.loops.sizes[*inside.last()?]);
+                continue;
+            }
+            let mut read = self.body.reads(*index).into_iter();
+            let (Some(operand), None) = (read.next(), read.next()) else { return None };
+            gather.slice_sizes.push(1);
+            gather.collapsed_slice_dims.push(dim);
+            table.push(operand);
+        }
+        gather.start_index_map = gather.collapsed_slice_dims.clone();
+        gather.offset_dims = positions(&inside, &r);
+        let rows: Vec<usize> = r.iter().copied().filter(|v| !inside.contains(v)).collect();
+        let known = data.sizes().is_some() && self.body.made(taken[0]).is_none();
+        if !known || table.is_empty() || !gather.offset_dims.is_sorted() || gather.offset_dims.len() != inside.len() {
+            return None;
+        }
+        let mut numbers = Vec::new();
+        for operand in &table {
+            let (source, loops) = self.part(*operand)?;
+            if loops.len() != rows.len() || !loops.iter().all(|v| rows.contains(v)) {
+                return None;
+            }
+            numbers.push(self.ordered(source, &loops, &rows, *operand));
+        }
+        gather.index_vector_dim = rows.len();
+        let mut sizes = self.sizes(&rows);
+        if numbers.len() > 1 {
+            sizes.push(1);
+            let one = |number: Source| self.add(Operation::Reshape, vec![number], sizes.clone(), table[0]);
+            let numbers_of_rows: Vec<Source> = numbers.drain(..).map(one).collect();
+            *sizes.last_mut()? = numbers_of_rows.len() as i64;
+            numbers = vec![self.add(Operation::Concatenate { dim: rows.len() }, numbers_of_rows, sizes, table[0])];
+        }
+        self.lookup = Some(lookup);
+        let sources = vec![Source::Data, numbers[0]];
+        let made = self.add(Operation::Gather(Box::new(gather)), sources, self.sizes(&r), self.body.inputs);
+        Some(vec![(made, None)])
     }
 
     /// What goes through all arrays in one order: movements, elementwise operations, and reductions of them.
@@ -413,7 +492,10 @@ impl<'c> Reader<'_, 'c> {
         let (mut window, mut roles) = (Vec::new(), Vec::new());
         for (e, size) in self.index(input)?.iter().zip(self.sizes_of(input)?) {
             match e {
-                Expr::Var(v) => roles.push((*v, *v)),
+                Expr::Var(v) => {
+                    roles.push((*v, *v));
+                    window.push(OWN);
+                }
                 e => {
                     let (along, within, dim) = self.window(e, size, &r)?;
                     roles.push((along, within));
@@ -421,6 +503,19 @@ impl<'c> Reader<'_, 'c> {
                 }
             }
         }
+        let source = self.unpadded(input, &mut window);
+        let padded = roles.iter().zip(&window).any(|((along, within), dim)| along == within && *dim != OWN);
+        if padded {
+            return None;
+        }
+        let sizes_of_input: Vec<i64> = match self.padding(input) {
+            Some([low, high]) => {
+                self.sizes_of(input)?.iter().zip(low.iter().zip(high)).map(|(n, (low, high))| n - low - high).collect()
+            }
+            None => self.sizes_of(input)?,
+        };
+        let mut window: Vec<WindowDim> =
+            window.into_iter().zip(&roles).filter(|(_, (along, within))| along != within).map(|(dim, _)| dim).collect();
         let spatial: Vec<(usize, usize)> = roles.iter().copied().filter(|(along, within)| along != within).collect();
         let a: Vec<usize> = roles.iter().map(|(along, _)| *along).collect();
         let mut b = Vec::new();
@@ -444,7 +539,7 @@ impl<'c> Reader<'_, 'c> {
             _ => None,
         };
         let named = |all: &[usize]| all.iter().map(role).collect::<Option<Vec<_>>>();
-        let sizes = [self.sizes_of(input)?, self.sizes_of(kernel)?, self.sizes(&r)];
+        let sizes = [sizes_of_input, self.sizes_of(kernel)?, self.sizes(&r)];
         let group = named(&a)?.iter().position(|role| *role == Role::Group);
         let of_input = Roles::new(&named(&a)?, &sizes[0], [Role::Batch, Role::Input])?;
         let of_kernel = Roles::new(&named(&b)?, &sizes[1], [Role::Input, Role::Output])?;
@@ -471,7 +566,7 @@ impl<'c> Reader<'_, 'c> {
             false => self.add(Operation::Reshape, vec![source], to.to_vec(), like),
         };
         let sources = vec![
-            shaped(Source::Operand(input), &sizes[0], &of_input.sizes, input),
+            shaped(source, &sizes[0], &of_input.sizes, input),
             shaped(Source::Operand(kernel), &sizes[1], &of_kernel.sizes, kernel),
         ];
         let made = self.add(Operation::Convolution(Box::new(convolution)), sources, of_result.sizes.clone(), start);

@@ -361,6 +361,16 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                 self.steps.place(result, made);
             }
             Some((Operation::Other { .. }, _)) | None => self.opaque(op),
+            Some((Operation::InsertSlice { starts, strides }, of)) if self.is_cheap(ir::operands(op)[1]) => {
+                let (source, whole) = (ir::operands(op)[0].r#type(), result.r#type());
+                let sizes = |t: Type<'c>| self.steps.array_of(t).and_then(|array| array.sizes()).unwrap_or_default();
+                let ends =
+                    starts.iter().zip(&strides).zip(sizes(source)).map(|((start, step), n)| start + (n - 1) * step + 1);
+                let high = sizes(whole).into_iter().zip(ends).map(|(size, end)| size - end).collect();
+                let interior = strides.iter().map(|step| step - 1).collect();
+                self.computed(op, Operation::Pad { low: starts, high, interior }, vec![of[1], SiteOperand::Given]);
+                self.steps.array(result).into_iter().for_each(|made| self.steps.want(op, 1, Want::As(made)));
+            }
             Some((operation, of)) => {
                 let of = match &operation {
                     // Only the first operand is an array.
@@ -377,8 +387,13 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         }
     }
 
+    /// Whether a value is made again in each layout that is wanted.
+    fn is_cheap(&self, v: Val<'c>) -> bool {
+        self.steps.array(v).is_some_and(|array| self.steps.arrays[array].cheap)
+    }
+
     /// A structured operation.
-    fn structured(&mut self, op: Op<'c>, computed: Computed) {
+    fn structured(&mut self, op: Op<'c>, computed: Computed<'c>) {
         let (operands, results) = (ir::operands(op), ir::results(op));
         let inputs = operands.len() - results.len();
         match computed {
@@ -401,21 +416,31 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
     }
 
     /// The operations of HLO that a structured one is, and what is added to them that its results begin with.
-    fn read(&mut self, op: Op<'c>, reading: Reading) {
+    fn read(&mut self, op: Op<'c>, reading: Reading<'c>) {
         let (operands, times) = (ir::operands(op), self.times(op));
         let t = ir::result(op, 0).r#type();
+        let data = reading.lookup.and_then(|lookup| self.steps.array(ir::operands(lookup)[0]));
+        if reading.lookup.is_some() && data.is_none() {
+            return self.opaque(op);
+        }
         let mut made: Vec<ArrayId> = Vec::with_capacity(reading.stages.len());
         for Stage { operation, sources, sizes, like } in reading.stages {
             let mut taken = Vec::with_capacity(sources.len());
             for source in &sources {
-                taken.push(match *source {
-                    Source::Stage(stage) => made[stage],
-                    Source::Operand(k) => match self.steps.array(operands[k]) {
-                        Some(array) => array,
-                        None => self.scalar(op, operands[k].r#type()),
-                    },
-                    Source::Scalar(k) => self.scalar(op, operands[k].r#type()),
-                });
+                let known = match *source {
+                    Source::Stage(stage) => Some(made[stage]),
+                    Source::Operand(k) => self.steps.array(operands[k]),
+                    Source::Unpadded(k) => {
+                        ir::defining_op(operands[k]).and_then(|pad| self.steps.array(ir::operands(pad)[0]))
+                    }
+                    Source::Data => data,
+                    Source::Scalar(_) => None,
+                };
+                let (Source::Operand(k) | Source::Unpadded(k) | Source::Scalar(k)) = *source else {
+                    taken.extend(known);
+                    continue;
+                };
+                taken.push(known.unwrap_or_else(|| self.scalar(op, operands[k].r#type())));
             }
             let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
             let array =
@@ -423,17 +448,25 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &[(t, array)]);
             made.push(self.steps.steps[step].results[0]);
             for (position, source) in sources.into_iter().enumerate() {
-                if let Source::Operand(k) = source
-                    && self.steps.array(operands[k]).is_some()
-                {
-                    self.steps.want(op, k, Want::Taken(step, position));
+                let want = Want::Taken(step, position);
+                match source {
+                    Source::Operand(k) if self.steps.array(operands[k]).is_some() => self.steps.want(op, k, want),
+                    Source::Data => reading.lookup.into_iter().for_each(|lookup| self.steps.want(lookup, 0, want)),
+                    Source::Unpadded(k) => {
+                        let (pad, padded) = (ir::defining_op(operands[k]), self.steps.array(operands[k]));
+                        let Some((pad, padded)) = pad.zip(padded) else { continue };
+                        self.steps.follows.insert(padded, (step, position));
+                        self.steps.wants.insert(ir::op_key(pad), vec![(0, want)]);
+                        self.steps.want(op, k, Want::As(padded));
+                    }
+                    _ => {}
                 }
             }
         }
         for (result, (source, start)) in ir::results(op).into_iter().zip(reading.results) {
             let mut array = match source {
                 Source::Stage(stage) => made[stage],
-                Source::Operand(k) | Source::Scalar(k) => self.steps.array(operands[k]).expect("it is planned"),
+                _ => continue,
             };
             let start =
                 start.and_then(|k| self.steps.array(operands[k])).filter(|start| !self.steps.arrays[*start].cheap);

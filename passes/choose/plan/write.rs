@@ -77,6 +77,14 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 _ => array.r#type,
             });
         }
+        for (array, (step, operand)) in &steps.follows {
+            let own = &steps.arrays[*array];
+            let (sizes, taken) = (own.array.sizes(), laid_out.get(step).map(|own| &own.operands[*operand]));
+            if let Some((sizes, taken)) = sizes.zip(taken).filter(|_| !own.fixed) {
+                let layout = steps.target.layout(own.array.element, &sizes, &taken.minor_to_major)?;
+                types[*array] = steps.with_layout(context, own.r#type, &layout)?;
+            }
+        }
         let copied = copies.types(context, steps, &types)?;
         let (taken, made) = (HashMap::new(), HashMap::new());
         Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied })
