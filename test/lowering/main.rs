@@ -8,4 +8,5 @@ mod evaluator;
 mod imports;
 mod ownership;
 mod partition;
+mod plans;
 mod processes;
