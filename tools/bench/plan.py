@@ -261,6 +261,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", metavar="COMMAND", help="the judge of plans; {} stands for the name of a program")
     parser.add_argument("--judgements", metavar="N", type=int, default=16, help="the most questions that it is asked")
     parser.add_argument("--fresh", metavar="N", type=int, help="compares plans of so many random programs with XLA's layouts")
+    parser.add_argument("--kind", metavar="KIND", help="fresh programs of one operation of a kind, such as `convolution`")
     parser.add_argument("--seed", metavar="S", type=int, help="the seed of these; without it another one each time")
     parser.add_argument("--regression", action="store_true", help="compares plans of the set regression with XLA's layouts")
     parser.add_argument("--capped", metavar="SECONDS", type=float, default=60, help="the most that a compilation may take")
@@ -272,8 +273,9 @@ def main(options: argparse.Namespace) -> None:
     if options.fresh:
         seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
         seeds = random.Random(seed)
-        names = [str(seeds.randrange(2**32)) for _ in range(options.fresh)]
-        conditions = f"{options.fresh} programs of seed {seed}"
+        kind = f"{options.kind}." if options.kind else ""
+        names = [f"{kind}{seeds.randrange(2**32)}" for _ in range(options.fresh)]
+        conditions = f"{options.fresh} programs {f'of one {options.kind} ' if kind else ''}of seed {seed}"
         if options.judge:
             with contextlib.closing(Compiler(options.capped)) as compiler:
                 texts = {}

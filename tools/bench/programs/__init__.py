@@ -67,13 +67,13 @@ def put(programs: Programs, arguments: Any, **more: Any) -> Callable[[Callable[.
 
 
 def programs_of(name: str, names: Sequence[str] = ()) -> dict[str, Program]:
-    """The programs of a set by name: those of some names, or all. Of random programs there are those of some seeds."""
+    """The programs of a set by name: those of some names, or all. Of random programs there are those of some names."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     flag = f"--xla_force_host_platform_device_count={DEVICES.get(name, 8)}"
     os.environ["XLA_FLAGS"] = f"{flag} {os.environ.get('XLA_FLAGS', '')}"
     module = importlib.import_module(f"bench.programs.{SETS[name]}")
     if name == "fresh":
-        return {key: module.program(int(key)) for key in names}
+        return {key: module.program(key) for key in names}
     programs: Programs = getattr(module, name)() if hasattr(module, name) else module.PROGRAMS
     unknown = [key for key in names if key not in programs]
     if unknown:

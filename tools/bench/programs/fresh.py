@@ -251,11 +251,11 @@ class Draft:
         self.steps: list[tuple[int, Callable[..., Any], range]] = []
         self.kinds: list[str] = []
 
-    def draw(self) -> None:
-        """Puts an operation below the others, where one that is drawn fits."""
+    def draw(self, only: str | None = None) -> None:
+        """Puts an operation below the others, of one kind or of any, where one that is drawn fits."""
         random, last = self.random, len(self.values) - 1
         source = last if random.random() < 0.85 else random.randrange(last + 1)
-        name = random.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
+        name = only or random.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
         read = self.values[source]
         operation = KINDS[name][1](random, read.shape)
         if operation is None:
@@ -274,12 +274,10 @@ class Draft:
         return [k for k in range(1, len(self.values)) if k not in read or self.random.random() < 0.08]
 
 
-def program(seed: int) -> Program:
-    """The program of a seed."""
-    draft = Draft(Random(seed))
-    count = draft.random.choice(STEPS)
-    while len(draft.steps) < count:
-        draft.draw()
+def program(name: str) -> Program:
+    """The program of a seed; of one operation of a kind where the name is `KIND.SEED`."""
+    *kind, seed = name.split(".")
+    draft = drawn(Random(int(seed)), *kind)
     kept = draft.results()
 
     def run(*arguments):
@@ -289,3 +287,18 @@ def program(seed: int) -> Program:
         return tuple(values[k] for k in kept)
 
     return Program(run, draft.arguments, kinds=sorted(set(draft.kinds)))
+
+
+def drawn(random: Random, only: str | None = None) -> Draft:
+    """A draft of some operations, or of one of a kind for which first arrays are drawn until it fits one."""
+    if only is None:
+        draft = Draft(random)
+        count = random.choice(STEPS)
+        while len(draft.steps) < count:
+            draft.draw()
+        return draft
+    while True:
+        draft = Draft(random)
+        draft.draw(only)
+        if draft.steps:
+            return draft
