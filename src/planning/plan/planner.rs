@@ -13,13 +13,15 @@ use super::posing_steps::PosingSteps;
 use super::prices::Prices;
 use super::program::{Doing, EntryOrders, Program};
 use super::residency::Residency;
-use super::space::{LimitedSpace, SpaceLimit};
+use super::space::{HeldBytes, LimitedSpace, SpaceLimit, SpaceTaken};
 use super::ways::{EntryLayouts, MadeIn, Tied, Way, Whereabouts};
 use crate::solver::{
     Certificate, CostNetwork, FORBIDDEN, Marginal, NetworkError, NoPlan, Options, Progress, check, min_marginals,
     solve, solve_from,
 };
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use tensor_layout::operations::facts::Facts;
 use tensor_layout::operations::graph::Graph;
 use tensor_layout::targets::Target;
@@ -158,6 +160,85 @@ impl<'a, 't> Planner<'a, 't> {
         Ok(self)
     }
 
+    /// The capacities.
+    pub fn capacities(&self) -> &[SpaceLimit] {
+        &self.asked.0
+    }
+
+    /// The capacities of the machine that a plan exceeds, beside those that are asked for.
+    pub fn exceeded(&self, plan: &LayoutPlan) -> Vec<SpaceLimit> {
+        self.exceeded_by(&plan.taken)
+    }
+
+    /// Whether a plan may exceed a capacity of the machine: whether one does in which each array takes the most that it can.
+    ///
+    /// # Errors
+    /// 64 bits do not hold the bytes.
+    pub fn may_exceed(&self) -> Result<bool, Unplanned> {
+        let moments = self.posed.moments();
+        let most: Vec<Vec<HeldBytes>> =
+            moments.iter().enumerate().map(|(made, moments)| self.most_held(made, moments)).collect();
+        let taken = self.posed.taken_space(&most).map_err(|error| Unplanned::Wrong(None, error))?;
+        Ok(!self.exceeded_by(&taken).is_empty())
+    }
+
+    /// Of memories of one space, as a cache and what is behind it, the capacity is that of the largest.
+    fn exceeded_by(&self, taken: &[SpaceTaken]) -> Vec<SpaceLimit> {
+        let memories = &self.posed.choices.classes.target.machine().memories;
+        let over = |taken: &SpaceTaken| {
+            let own = memories.iter().filter(|memory| memory.space == taken.space).map(|memory| memory.bytes).max();
+            let limit = own.map(|bytes| SpaceLimit { space: taken.space, bytes });
+            limit.filter(|limit| taken.peak > limit.bytes && self.asked.0.iter().all(|own| own.space != limit.space))
+        };
+        taken.iter().filter_map(over).collect()
+    }
+
+    /// The most bytes of an array in each memory that it may be in, and those of a second layout.
+    fn most_held(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
+        let Posed { program, choices, holders, .. } = &self.posed;
+        let (class, prices) = (choices.class[made], Prices::new(&choices.classes));
+        let is_far = self.posed.is_outer(made);
+        let held = |layout: LayoutId| HeldBytes {
+            layout,
+            space: if is_far { 0 } else { prices.space(class, layout) },
+            bytes: choices.classes.all[class].bytes[usize::from(layout)],
+            moments: moments.to_vec(),
+        };
+        let ways = choices.ways[program.made[made].by].iter();
+        let first: Vec<HeldBytes> = ways.map(|way| held(way.results[program.made[made].result])).collect();
+        let states = holders[made].iter().flat_map(|(_, states)| states.iter());
+        let second: Vec<HeldBytes> = states.filter_map(|(_, second)| second.map(held)).collect();
+        let mut most = Vec::new();
+        for all in [first, second] {
+            // With a capacity of the fastest memory, what is there may be in memory space 0.
+            let far = self.limited.is_some().then(|| all.iter().map(|own| HeldBytes { space: 0, ..own.clone() }));
+            let mut by_space: BTreeMap<u8, HeldBytes> = BTreeMap::new();
+            for own in far.into_iter().flatten().chain(all.iter().cloned()) {
+                let largest = by_space.entry(own.space).or_insert_with(|| own.clone());
+                if own.bytes > largest.bytes {
+                    *largest = own;
+                }
+            }
+            most.extend(by_space.into_values());
+        }
+        most
+    }
+
+    /// Adds capacities to those that there are, within a time as [`Planner::limited_within`].
+    ///
+    /// # Errors
+    /// The errors of [`Planner::limited_within`].
+    pub fn limit(
+        &mut self,
+        limits: &[SpaceLimit],
+        residence: Residence,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(), Unplanned> {
+        self.asked.0.extend_from_slice(limits);
+        self.asked.1 = residence;
+        self.keep_within(0, go_on)
+    }
+
     /// Leaves so many bytes of the fastest memory's capacity to pieces of arrays that are not in it, where it has one.
     ///
     /// # Errors
@@ -198,12 +279,29 @@ impl<'a, 't> Planner<'a, 't> {
         self.told(solution.certificate)
     }
 
+    /// The best plan, and none that costs more than a known one.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    pub fn plan_from(
+        &self,
+        known: &LayoutPlan,
+        options: &Options,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<LayoutPlan, Unplanned> {
+        let found = solve_from(self.network(), known.solution.choices(), options, &mut |progress| go_on(progress));
+        self.told(found.map_err(|why| self.unplanned(why))?.certificate)
+    }
+
     /// A plan to begin with: where the fastest memory has a capacity, the best one that is found with a capacity of nothing,
     /// which fits every capacity. So no capacity costs more than none, however early the search ends. It need not be legal.
     fn start(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Vec<usize> {
         let start = self.in_defaults();
         let Some(network) = self.network_of_nothing() else { return start };
-        solve_from(&network, &start, options, go_on).map_or(start, |found| found.certificate.choices)
+        // Where a gap is allowed, it is no use to take long for the best plan of a problem that is not asked about.
+        let entries = if options.gap > 0 { TABLE_ENTRIES_OF_START } else { options.table_entries };
+        let options = Options { table_entries: entries.min(options.table_entries), ..*options };
+        solve_from(&network, &start, &options, go_on).map_or(start, |found| found.certificate.choices)
     }
 
     /// The problem with a capacity of nothing in the fastest memory, where that has another one.
@@ -264,11 +362,6 @@ impl<'a, 't> Planner<'a, 't> {
     /// The arrays that may be in another memory, where there are capacities.
     pub(super) fn placed(&self) -> &[Option<Placed>] {
         self.limited.as_ref().map_or(&[], |limited| &limited.placed)
-    }
-
-    /// The capacities that were asked for.
-    pub(super) fn asked(&self) -> &[SpaceLimit] {
-        &self.asked.0
     }
 
     /// Why there is no plan, with the names of the program.
@@ -474,6 +567,9 @@ impl<'a, 't> Planner<'a, 't> {
         Ok((holder.map_or(maker, |(variable, _)| *variable), table))
     }
 }
+
+/// The most entries of a table in the search for a plan to begin with.
+const TABLE_ENTRIES_OF_START: u64 = 1 << 18;
 
 /// How many arrays an error names.
 const MOST_NAMED: usize = 5;

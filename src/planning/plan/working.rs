@@ -59,7 +59,9 @@ impl<'a> Planner<'a, '_> {
     pub fn working_sets(&self, plan: &LayoutPlan) -> Result<Vec<WorkingSet<'a>>, Unplanned> {
         let prices = Prices::new(&self.posed.choices.classes);
         let near = prices.fastest();
-        let Some(limit) = self.asked().iter().find(|limit| Some(limit.space) == near) else { return Ok(Vec::new()) };
+        let Some(limit) = self.capacities().iter().find(|limit| Some(limit.space) == near) else {
+            return Ok(Vec::new());
+        };
         let program = &self.posed.program;
         let laid_out = self.laid_out(plan)?;
         let certificate = plan.solution.certificate.clone();

@@ -17,6 +17,8 @@ pub struct Clock {
     gap: i64,
     /// The table entries that the search has examined.
     work: u64,
+    /// Whether a search has begun: costs that are found later are part of it.
+    is_searching: bool,
     said: Duration,
     last: (Option<i64>, Option<i64>),
     quiet: bool,
@@ -27,7 +29,16 @@ impl Clock {
     pub fn new(seconds: Option<f64>) -> Clock {
         let limit = seconds.map_or(Duration::MAX, |s| Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX));
         let quiet = !io::stderr().is_terminal();
-        Clock { start: Instant::now(), limit, gap: 0, work: 0, said: Duration::ZERO, last: (None, None), quiet }
+        Clock {
+            start: Instant::now(),
+            limit,
+            gap: 0,
+            work: 0,
+            is_searching: false,
+            said: Duration::ZERO,
+            last: (None, None),
+            quiet,
+        }
     }
 
     /// The clock of a plan: 10 seconds where none are given, less where the bound is near.
@@ -70,6 +81,18 @@ impl Clock {
         (Clock { limit, quiet: true, ..*self }, self.work.max(LEAST_WORK))
     }
 
+    /// The clock of a first search, which has half of the time that is left, and ends where its bound is near.
+    pub fn half(&mut self) -> Clock {
+        self.is_searching = true;
+        let now = self.start.elapsed();
+        Clock { limit: now.saturating_add(self.left() / 2), gap: Options::usual().gap, ..*self }
+    }
+
+    /// Goes on after a first search.
+    pub fn resume(&mut self, first: &Clock) {
+        (self.work, self.said, self.last) = (first.work, first.said, first.last);
+    }
+
     /// Whether the search may go on.
     pub fn go_on(&mut self, progress: &Progress) -> bool {
         let now = self.start.elapsed();
@@ -81,7 +104,8 @@ impl Clock {
             let (cost, bound) = (number(progress.cost), number(progress.bound));
             eprintln!("{} s, {}: cost {cost}, bound {bound}", now.as_secs(), progress.phase);
         }
-        if progress.phase == COSTS && self.gap != 0 {
+        self.is_searching |= progress.phase != COSTS;
+        if !self.is_searching && self.gap != 0 {
             // The usual limit is for the search, which begins when all costs are known.
             self.limit = now + Options::USUAL_TIME;
         }

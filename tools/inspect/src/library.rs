@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
-use crate::plan::{self, EntryOption, limit};
+use crate::plan::{self, Capacities, EntryOption};
 use layout_console::{Complaint, guarded, read, with_room};
 use layout_plan::plan::Unplanned;
 use serde_json::json;
@@ -76,7 +76,7 @@ pub struct PlanQuestion<'a> {
     pub machine: &'a str,
     /// The layouts that the arguments and results may have.
     pub entry: EntryOption,
-    /// The capacities of memories, as `vmem=16777216`.
+    /// The capacities of memories, as `vmem=16777216`, or `none` for those of the machine, too.
     pub capacity: &'a [String],
     /// The time for the search.
     pub seconds: Option<f64>,
@@ -92,9 +92,9 @@ pub struct PlanQuestion<'a> {
 pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwritten> {
     alone(|| {
         let target = Target::parse(question.machine).map_err(Unwritten::Machine)?;
-        let limits = question.capacity.iter();
-        let limits = limits.map(|of| limit(&target, of).map_err(|error| Unwritten::Capacity(of.clone(), error)));
-        let limits = limits.collect::<Result<Vec<_>, _>>()?;
+        let capacities = Capacities::parse(&target, question.capacity);
+        let capacities = capacities.map_err(|(text, error)| Unwritten::Capacity(text, error))?;
+        let limits = &capacities.limits;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planned = || {
@@ -106,17 +106,17 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
                 let asked = asked.map(|(name, asked)| (name, asked, plan::spread::NO_FILE_LAYOUTS));
                 plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
                 let spreader =
-                    plan::spread::posed(&names, (&graphs, &facts), &plan::spread::free, &limits, Some(&mut clock))?;
+                    plan::spread::posed(&names, (&graphs, &facts), &plan::spread::free, limits, Some(&mut clock))?;
                 let (_, mut answer) = plan::spread::plan_of(&names, &spreader, &mut clock)?;
                 if question.compare {
-                    let given = plan::spread::given(&names, &graphs, &facts, &limits, &mut clock)?;
+                    let given = plan::spread::given(&names, &graphs, &facts, limits, &mut clock)?;
                     answer.compare = Some(Box::new(given));
                 }
                 return Ok(answer);
             }
             let (ends, clocked) = ((&target, question.entry), Some(&mut clock));
-            let mut planner = plan::posed(&graphs, module.entry, &facts, ends, (&limits, false), clocked)?;
-            let (_, mut answer) = plan::plan_of(&names, &mut planner, false, &mut clock)?;
+            let mut planner = plan::posed(&graphs, module.entry, &facts, ends, &capacities, clocked)?;
+            let (_, mut answer) = plan::plan_of(&names, &mut planner, &capacities, false, &mut clock)?;
             if question.compare {
                 let given = planner.given_plan().map_err(Unplanned::from)?;
                 answer.compare = Some(Box::new(names.answer(&given, &[])));

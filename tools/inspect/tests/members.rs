@@ -153,7 +153,7 @@ fn module_requests() -> Vec<(Request, Vec<Spoilt>)> {
         ),
         (
             json!({"op": "plan", "text": MODULE, "machine": "tpu_v5e", "entry": "free", "capacity": {"hbm": 1_000_000},
-                "stay": true, "room_for_steps": true, "schedule": "file", "seconds": 9, "compare": true}),
+                "unlimited": false, "stay": true, "room_for_steps": true, "schedule": "file", "seconds": 9, "compare": true}),
             vec![
                 ("text", vec![json!("HloModul")], "syntax"),
                 machine(),

@@ -274,6 +274,51 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     wrong("hbm=-1", &["expected a number of bytes from 0 to 288230376151711744, found `-1`"]);
 }
 
+/// The machine's memories limit a plan that does not fit into them, and say so where none does.
+#[test]
+fn the_machine_has_capacities() {
+    let product = |name: &str, x: &str, y: &str| {
+        format!("  {name} = f32[32,32] dot({x}, {y}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    };
+    // `a`, `b`, `c`, `d` and `e`, of 16384 bytes each, are in memory at once.
+    let first = [("a", "x"), ("b", "a"), ("c", "b"), ("d", "c"), ("e", "d")].map(|(name, x)| product(name, x, "x"));
+    let then = [("f", "e", "a"), ("g", "f", "b"), ("h", "g", "c")].map(|(name, x, y)| product(name, x, y));
+    let last = product("ROOT y", "h", "d");
+    let text = format!(
+        "HloModule wide\nENTRY main {{\n  x = f32[32,32] parameter(0)\n{}{}{last}}}\n",
+        first.concat(),
+        then.concat()
+    );
+    let (hlo, proof) = (file("wide.hlo", &text), file("wide.proof", ""));
+    let (v5e, ..) = outcome(&["machine", "tpu_v5e"]);
+    let machine = |hbm: &str, vmem: &str| v5e.trim().replace("17179869184", hbm).replace("134217728", vmem);
+    let small = machine("17179869184", "65536");
+    let asked = ["plan", &hlo, "--machine", &small, "--json"];
+    let limited = answer(&[&asked[..], &["--certificate", &proof]].concat());
+    let free = answer(&[&asked[..], &["--capacity", "none"]].concat());
+    assert!(limited["peak"]["1"].as_i64() <= Some(65536) && free["peak"]["1"].as_i64() > Some(65536), "{limited}");
+    assert!(limited["cost"].as_i64() > free["cost"].as_i64(), "{limited}");
+    assert_eq!(outcome(&["check-plan", &hlo, &proof]).2, Some(0));
+    assert_eq!(answer(&[&asked[..], &["--capacity", "vmem=65536"]].concat())["bound"], limited["bound"]);
+    let best = answer(&[&asked[..], &["--seconds", "60"]].concat());
+    assert!(best["cost"] == best["bound"] && best["cost"].as_i64() <= limited["cost"].as_i64(), "{best}");
+    let why = |capacity: &[&str]| outcome(&[&["plan", &hlo, "--machine", &small, "--why", "c"], capacity].concat()).0;
+    assert_ne!(why(&[]), why(&["--capacity", "none"]));
+    // What fits is the same plan.
+    let large = machine("17179869184", "200000");
+    let asked = ["plan", &hlo, "--machine", &large, "--json"];
+    assert_eq!(answer(&asked), answer(&[&asked[..], &["--capacity", "none"]].concat()));
+    let (_, error, status) = outcome(&["plan", &hlo, "--machine", &machine("20000", "65536")]);
+    assert_eq!(status, Some(1), "{error}");
+    let parts = ["wide.hlo:", "must hold 32768 bytes, 12768 more than its capacity 20000", "the capacity `none` plans"];
+    parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
+    let (_, error, _) = outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "none"]);
+    assert!(error.contains("expected `none` alone, or capacities of memories"), "{error}");
+    let line = json!({"op": "plan", "text": text, "machine": small, "unlimited": true});
+    let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], free["cost"], "{out}");
+}
+
 /// Products of 1 MB each; the last one reads `a` again.
 const LONG: &str = "HloModule long
 ENTRY main {

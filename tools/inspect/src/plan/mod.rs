@@ -44,7 +44,8 @@ pub struct PlanOptions {
     /// What the arguments and results of the program may be laid out in
     #[arg(long, value_enum, default_value = "default")]
     entry: EntryOption,
-    /// The bytes that a memory may take at once, all arrays together: vmem=16MiB, or the number of its space
+    /// The bytes that a memory may take at once, all arrays together: vmem=16MiB, or the number of its space; none for no
+    /// limits [default: those of the machine]
     #[arg(long, value_name = "SPACE=BYTES")]
     capacity: Vec<String>,
     /// The order of the instructions that is planned
@@ -97,19 +98,10 @@ impl PlanOptions {
     }
 
     /// The capacities.
-    fn limits(&self, target: &Target) -> Result<Vec<SpaceLimit>, Complaint> {
-        let mut limits: Vec<SpaceLimit> = Vec::new();
-        for text in &self.capacity {
-            let found = limit(target, text).and_then(|found| match limits.iter().any(|own| own.space == found.space) {
-                true => {
-                    let memory = target.machine().space_name(found.space);
-                    Err(Error::at(0, format!("`{memory}` must have one capacity, found two")))
-                }
-                false => Ok(found),
-            });
-            limits.push(found.map_err(|error| Complaint::in_argument(text, &error))?);
-        }
-        Ok(limits)
+    fn capacities(&self, target: &Target) -> Result<Capacities, Complaint> {
+        let found = Capacities::parse(target, &self.capacity);
+        let found = found.map_err(|(text, error)| Complaint::in_argument(&text, &error))?;
+        Ok(Capacities { stay: self.stay, ..found })
     }
 
     /// Writes the proof of a plan, if asked. `stay` is whether values stay in the memories that they are made in.
@@ -145,6 +137,9 @@ pub enum EntryOption {
 /// The orders of computations that differ from the file's, by the numbers of the computations.
 type Orders = BTreeMap<usize, Vec<usize>>;
 
+/// How a program is planned that does not fit.
+const LIFTED: &str = "the capacity `none` plans without limits";
+
 /// The most relayouts, dearest first, for which the cost of doing without is computed.
 const EXPLAINED: usize = 12;
 
@@ -153,7 +148,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     options.check_places(&target)?;
     options.seconds.map_or(Ok(()), check_seconds)?;
-    let limits = options.limits(&target)?;
+    let capacities = options.capacities(&target)?;
     options.certificate.as_ref().map_or(Ok(()), |file| check_output(file, &[&options.file]))?;
     let text = read(&options.file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
@@ -167,13 +162,15 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let wrong = |why| complaint(&options.file, &text, located(&module, &target, why));
     let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
-        return placed(options, &names, (&graphs, &facts), (&limits, &orders), &mut clock)?.map_err(wrong);
+        return placed(options, &names, (&graphs, &facts), (&capacities.limits, &orders), &mut clock)?.map_err(wrong);
     }
-    let bounds = (&limits[..], options.stay);
     let ends = (&target, options.entry);
-    let mut planner = posed(&graphs, module.entry, &facts, ends, bounds, Some(&mut clock)).map_err(wrong)?;
+    let mut planner = posed(&graphs, module.entry, &facts, ends, &capacities, Some(&mut clock)).map_err(wrong)?;
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
     if let Some(name) = &options.why {
+        if !capacities.are_kept(&planner).map_err(wrong)? {
+            plan_in_memories(&mut planner, &capacities, &mut clock).map_err(wrong)?;
+        }
         let mut ask = |at| {
             let found = planner.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
             let one = |own: Vec<Alternative>| own.into_iter().map(|own| (own.layout.to_string(), own.best)).collect();
@@ -182,8 +179,11 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
     }
     let (plan, mut answer) = match &options.judge {
-        None => plan_of(&names, &mut planner, options.room_for_steps, &mut clock).map_err(wrong)?,
+        None => plan_of(&names, &mut planner, &capacities, options.room_for_steps, &mut clock).map_err(wrong)?,
         Some(command) => {
+            if !capacities.are_kept(&planner).map_err(wrong)? {
+                plan_in_memories(&mut planner, &capacities, &mut clock).map_err(wrong)?;
+            }
             let found = judged(&names, &mut planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
             let JudgedPlan { plan, least, lessons, .. } = found;
             let search = SearchEnd::of(least, plan.bound, &clock);
@@ -194,7 +194,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     };
     answer.schedule = options.schedule;
     let certificate = &plan.solution.certificate;
-    options.prove((&limits, options.stay, &orders), planner.offered(), &answer, certificate)?;
+    options.prove((planner.capacities(), options.stay, &orders), planner.offered(), &answer, certificate)?;
     if options.compare {
         match planner.given_plan() {
             Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
@@ -262,17 +262,51 @@ pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
 pub fn plan_of(
     names: &Names,
     planner: &mut Planner,
+    capacities: &Capacities,
     room_for_steps: bool,
     clock: &mut Clock,
 ) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
-    let (options, mut go_on) = (clock.options(), |progress: &Progress| clock.go_on(progress));
-    let (plan, kept) = match room_for_steps {
-        true => plan_in_steps(planner, &options, &mut go_on).map(|(plan, _, kept)| (plan, kept))?,
-        false => (planner.plan(&options, &mut go_on)?, 0),
+    let (plan, kept) = if room_for_steps {
+        let (options, mut go_on) = (clock.options(), |progress: &Progress| clock.go_on(progress));
+        plan_in_steps(planner, &options, &mut go_on).map(|(plan, _, kept)| (plan, kept))?
+    } else {
+        (plan_in_memories(planner, capacities, clock)?, 0)
     };
     let search = SearchEnd::of(plan.cost, plan.bound, clock);
     let answer = described(names, planner, (&plan, search), clock)?;
     Ok((plan, PlanAnswer { kept, ..answer }))
+}
+
+/// The best plan within the capacities, also those of the machine: they are added where the best plan without them
+/// exceeds them, so a plan that fits is the same with and without.
+fn plan_in_memories(
+    planner: &mut Planner,
+    capacities: &Capacities,
+    clock: &mut Clock,
+) -> Result<LayoutPlan, Unplanned> {
+    let options = clock.options();
+    if capacities.are_kept(planner)? {
+        return planner.plan(&options, &mut |progress| clock.go_on(progress));
+    }
+    let mut first = clock.half();
+    let plan = planner.plan(&first.options(), &mut |progress| first.go_on(progress))?;
+    clock.resume(&first);
+    let mut over = planner.exceeded(&plan);
+    if over.is_empty() {
+        if options.is_near(plan.cost, plan.bound) {
+            return Ok(plan);
+        }
+        let better = planner.plan_from(&plan, &options, &mut |progress| clock.go_on(progress))?;
+        return Ok(if planner.exceeded(&better).is_empty() { better } else { plan });
+    }
+    loop {
+        planner.limit(&over, capacities.residence(), &mut |progress| clock.go_on(progress))?;
+        let plan = planner.plan(&options, &mut |progress| clock.go_on(progress))?;
+        over = planner.exceeded(&plan);
+        if over.is_empty() {
+            return Ok(plan);
+        }
+    }
 }
 
 /// The answer of a plan and of how its search ended.
@@ -297,14 +331,13 @@ pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     object
 }
 
-/// The layout problem, with capacities, and whether each value stays in the memory that it is made in. Without a
-/// clock it may take any time.
+/// The layout problem with the capacities that are stated. Without a clock it may take any time.
 pub fn posed<'a, 't>(
     graphs: &'a [Graph],
     entry: usize,
     facts: &Facts,
     (target, ends): (&'t Target, EntryOption),
-    (limits, stay): (&[SpaceLimit], bool),
+    capacities: &Capacities,
     clock: Option<&mut Clock>,
 ) -> Result<Planner<'a, 't>, Unplanned> {
     let ends = match ends {
@@ -315,8 +348,58 @@ pub fn posed<'a, 't>(
     let mut clock = clock;
     let mut go_on = |progress: &Progress| clock.as_mut().is_none_or(|clock| clock.go_on(progress));
     let planner = Planner::within(graphs, entry, facts, (target, ends), &mut go_on)?;
-    let residence = if stay { Residence::ForLife } else { Residence::OverTime };
-    if limits.is_empty() { Ok(planner) } else { planner.limited_within(limits, residence, &mut go_on) }
+    match &capacities.limits[..] {
+        [] => Ok(planner),
+        limits => planner.limited_within(limits, capacities.residence(), &mut go_on),
+    }
+}
+
+/// The capacities that a plan keeps.
+#[derive(Clone, Debug, Default)]
+pub struct Capacities {
+    /// Those that are stated.
+    pub limits: Vec<SpaceLimit>,
+    /// Whether other memories have room for anything, and not only for what the machine has.
+    pub unlimited: bool,
+    /// Whether each value stays in the memory that it is made in.
+    pub stay: bool,
+}
+
+impl Capacities {
+    /// The capacities of texts such as `vmem=16777216`, or of `none` alone.
+    ///
+    /// # Errors
+    /// The text that is wrong, and the error with the byte at fault.
+    pub fn parse(target: &Target, texts: &[String]) -> Result<Capacities, (String, Error)> {
+        let mut found = Capacities::default();
+        for text in texts {
+            let wrong = |error: Error| (text.clone(), error);
+            if text == "none" {
+                found.unlimited = true;
+            } else {
+                let own = limit(target, text).map_err(wrong)?;
+                if found.limits.iter().any(|other| other.space == own.space) {
+                    let memory = target.machine().space_name(own.space);
+                    return Err(wrong(Error::at(0, format!("`{memory}` must have one capacity, found two"))));
+                }
+                found.limits.push(own);
+            }
+            if found.unlimited && !found.limits.is_empty() {
+                return Err(wrong(Error::at(0, "expected `none` alone, or capacities of memories")));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether values may change their memory.
+    fn residence(&self) -> Residence {
+        if self.stay { Residence::ForLife } else { Residence::OverTime }
+    }
+
+    /// Whether all plans that are asked for keep the capacities that they have to keep.
+    fn are_kept(&self, planner: &Planner) -> Result<bool, Unplanned> {
+        Ok(self.unlimited || !planner.may_exceed()?)
+    }
 }
 
 /// A capacity such as `vmem=16777216`.
@@ -365,16 +448,16 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
             let most = arrays.iter().map(named).collect::<Vec<_>>().join(", ");
             let most = if most.is_empty() { most } else { format!("; most is taken by {most}") };
             let message = format!(
-                "no plan fits: here `{memory}` must hold {least} bytes, {} more than its capacity {capacity}{most}",
+                "no plan fits: here `{memory}` must hold {least} bytes, {} more than its capacity {capacity}{most}; {LIFTED}",
                 least - capacity
             );
             Error::new(message).with_offset(place(at))
         }
-        Unplanned::Unfit(ref nearest) => Error::new(why.to_string()).with_offset(place(nearest.at)),
-        Unplanned::Undecided(ref nearest) => {
-            let at = nearest.as_ref().and_then(|nearest| place(nearest.at));
-            Error::new(why.to_string()).undecided().with_offset(at)
+        Unplanned::Unfit(ref nearest) => Error::new(format!("{why}; {LIFTED}")).with_offset(place(nearest.at)),
+        Unplanned::Undecided(Some(ref nearest)) => {
+            Error::new(format!("{why}; {LIFTED}")).undecided().with_offset(place(nearest.at))
         }
+        Unplanned::Undecided(None) => Error::new(why.to_string()).undecided(),
         why => Error::new(why.to_string()),
     }
 }

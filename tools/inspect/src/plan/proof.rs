@@ -7,7 +7,7 @@
 //! [`PlanAnswer::provable`].
 
 use super::answer::{Names, PlanAnswer};
-use super::{EntryOption, located, posed, spread, tiles};
+use super::{Capacities, EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
 use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, read, write};
@@ -136,8 +136,9 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
 /// The plan that a certificate proves for a question.
 fn replayed(names: &Names, stated: &Proved<KeptBytes>, certificate: Certificate) -> Result<PlanAnswer, Unproved> {
     let (module, target, kept) = (names.module, names.target, stated.plan.kept);
-    let limits: Vec<SpaceLimit> =
-        stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
+    let limits = stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
+    let capacities = Capacities { limits, stay: stated.stay, unlimited: true };
+    let limits = &capacities.limits;
     let (graphs, facts) = (module.graphs(), module.facts());
     let of_program = |why| Unproved::Program(vec![located(module, target, why)]);
     let by_proof = |why| match why {
@@ -145,14 +146,14 @@ fn replayed(names: &Names, stated: &Proved<KeptBytes>, certificate: Certificate)
         why => of_program(why),
     };
     if spread::has_places(target) {
-        let mut spreader = spread::posed(names, (&graphs, &facts), &spread::free, &limits, None).map_err(of_program)?;
+        let mut spreader = spread::posed(names, (&graphs, &facts), &spread::free, limits, None).map_err(of_program)?;
         spreader.keep(kept).map_err(of_program)?;
         let plan = spreader.proved(certificate).map_err(by_proof)?;
         let kept = if spread::has_devices(target) { kept } else { 0 };
         return Ok(PlanAnswer { kept, ..spread::answer(names, &plan) });
     }
-    let mut planner = posed(&graphs, module.entry, &facts, (target, stated.entry), (&limits, stated.stay), None)
-        .map_err(of_program)?;
+    let mut planner =
+        posed(&graphs, module.entry, &facts, (target, stated.entry), &capacities, None).map_err(of_program)?;
     if stated.entry == EntryOption::Free && !stated.offered.is_empty() {
         planner = planner.offering(&stated.offered, &mut |_| true).map_err(by_proof)?;
     }

@@ -9,7 +9,7 @@ use crate::hlo::rows::Program;
 use crate::offsets::{Buffers, STEPS};
 use crate::plan::answer::Names;
 use crate::plan::proof::{Unproved, checked};
-use crate::plan::{EntryOption, limit, located, plan_of, posed, spread};
+use crate::plan::{Capacities, EntryOption, located, plan_of, posed, spread};
 use crate::schedule::OrderedModule;
 use crate::solve::network;
 use layout_console::Stop;
@@ -80,11 +80,11 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let module = Module::parse(&request.text).map_err(first).map_err(|error| Failure::of_field("text", error))?;
     let ordered = OrderedModule::new(module, request.schedule);
     let module = ordered.map_err(|error| Failure::of_field("text", error))?.module;
-    let mut limits = Vec::new();
-    for (space, bytes) in &request.capacity {
-        let found = limit(&target, &format!("{space}={bytes}"));
-        limits.push(found.map_err(|error| Failure::of_field("capacity", error.with_offset(None)))?);
-    }
+    let stated: Vec<String> = request.capacity.iter().map(|(space, bytes)| format!("{space}={bytes}")).collect();
+    let capacities = Capacities::parse(&target, &stated);
+    let capacities = capacities.map_err(|(_, error)| Failure::of_field("capacity", error.with_offset(None)))?;
+    let capacities = Capacities { unlimited: request.unlimited, stay: request.stay, ..capacities };
+    let limits = &capacities.limits;
     let mut clock = Clock::of_plan(checked_seconds(request.seconds)?).silent();
     let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
     let (graphs, facts) = (module.graphs(), module.facts());
@@ -96,18 +96,18 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
             spread::only(&target, &asked).map_err(|error| Failure::of_field(field, error))?;
         }
         let spreader =
-            spread::posed(&names, (&graphs, &facts), &spread::free, &limits, Some(&mut clock)).map_err(wrong)?;
+            spread::posed(&names, (&graphs, &facts), &spread::free, limits, Some(&mut clock)).map_err(wrong)?;
         let (_, mut answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
         if request.compare {
-            let given = spread::given(&names, &graphs, &facts, &limits, &mut clock).map_err(wrong)?;
+            let given = spread::given(&names, &graphs, &facts, limits, &mut clock).map_err(wrong)?;
             answer.compare = Some(Box::new(given));
         }
         answer.schedule = request.schedule;
         return Ok(Answer::Plan(Box::new(answer)));
     }
-    let (ends, bounds) = ((&target, request.entry), (&limits[..], request.stay));
-    let mut planner = posed(&graphs, module.entry, &facts, ends, bounds, Some(&mut clock)).map_err(wrong)?;
-    let answer = plan_of(&names, &mut planner, request.room_for_steps, &mut clock).map_err(wrong)?;
+    let ends = (&target, request.entry);
+    let mut planner = posed(&graphs, module.entry, &facts, ends, &capacities, Some(&mut clock)).map_err(wrong)?;
+    let answer = plan_of(&names, &mut planner, &capacities, request.room_for_steps, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
     answer.schedule = request.schedule;
     if request.compare {

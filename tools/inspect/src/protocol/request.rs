@@ -235,9 +235,12 @@ pub struct Plan {
     /// What the arguments and results of the program may be laid out in.
     #[serde(default)]
     pub entry: EntryOption,
-    /// The bytes that a memory space may take at once, by its name or its number.
+    /// The bytes that a memory space may take at once, by its name or its number; of others, those of the machine.
     #[serde(default)]
     pub capacity: BTreeMap<String, i64>,
+    /// Whether memories without a capacity have room for anything.
+    #[serde(default)]
+    pub unlimited: bool,
     /// The order of the instructions that is planned.
     #[serde(default)]
     pub schedule: ScheduleOption,

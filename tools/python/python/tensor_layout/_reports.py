@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 from . import _html, _native
 from ._errors import LayoutError
@@ -267,14 +267,15 @@ def plan(
     machine: Any = "tpu_v5e",
     entry: str = "default",
     seconds: float | None = None,
-    capacity: Mapping[str | int, int | str] | None = None,
+    capacity: Mapping[str | int, int | str] | Literal["none"] | None = None,
     compare: bool = False,
 ) -> Plan:
     """Layouts for all values of a program at once.
 
     ``entry`` says what arguments and results may be laid out in: ``fixed`` as the text says, ``default`` as the machine does,
     ``free`` in any. ``capacity`` has the bytes that a memory holds, as a number or a text such as ``16MiB``, by the name of
-    the memory or the number of its space. After ``seconds`` the search ends with the best plan so far; without, after 10 at
+    the memory or the number of its space. Other memories have those of the machine; with ``"none"`` all have room for
+    anything. After ``seconds`` the search ends with the best plan so far; without, after 10 at
     most, and within a thousandth of its bound. With ``compare``, the plan that the layouts of the text are is there too.
 
     >>> flip = "HloModule m\\nENTRY e {\\n  x = f32[8,128] parameter(0)\\n  ROOT y = f32[128,8] transpose(x), dimensions={1,0}\\n}"
@@ -284,9 +285,9 @@ def plan(
     """
     if seconds is not None and not 0 <= seconds < float("inf"):
         raise LayoutError(f"expected a number of seconds from 0, found {seconds}")
-    if not isinstance(capacity, Mapping | None):
+    if capacity != "none" and not isinstance(capacity, Mapping | None):
         raise TypeError(f"capacity must be a mapping such as {{'vmem': '16MiB'}}, found {capacity!r}")
-    limits = [f"{memory}={most}" for memory, most in (capacity or {}).items()]
+    limits = ["none"] if capacity == "none" else [f"{memory}={most}" for memory, most in (capacity or {}).items()]
     written, text = _native.layout_plan(_text(program), str(machine), entry, limits, seconds, compare)
     return _plan(json.loads(written), text)
 

@@ -4,7 +4,7 @@ use super::pictures::Pictures;
 use crate::clock::Clock;
 use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
 use crate::plan::text::left;
-use crate::plan::{EntryOption, plan_of, posed};
+use crate::plan::{Capacities, EntryOption, plan_of, posed};
 use layout_plan::memory::Footprint;
 use layout_plan::plan::{ArrayName, LayoutPlan, Unplanned};
 use serde::Serialize;
@@ -72,9 +72,10 @@ impl Planned {
         top: usize,
     ) -> Result<Planned, Unplanned> {
         let (graphs, facts) = (module.graphs(), module.facts());
-        let mut planner = posed(&graphs, module.entry, &facts, (target, entry), (&[], false), Some(&mut *clock))?;
+        let capacities = Capacities::default();
+        let mut planner = posed(&graphs, module.entry, &facts, (target, entry), &capacities, Some(&mut *clock))?;
         let names = Names { module, target };
-        let (found, mut plan) = plan_of(&names, &mut planner, false, clock)?;
+        let (found, mut plan) = plan_of(&names, &mut planner, &capacities, false, clock)?;
         let given = planner.given_plan().map(|given| names.answer(&given, &[]));
         let mut changes = changes(module, &found).map_err(|error| Unplanned::Wrong(None, error))?;
         changes.sort_by_key(|(_, from, to)| std::cmp::Reverse((from.1.padded.abs_diff(to.1.padded), from.1.padded)));
