@@ -26,13 +26,13 @@ pub struct Fitting<'a> {
     /// How often each variable or a neighbour has changed: older changes are stale.
     version: Vec<u32>,
     /// The changes to look at.
-    open: BinaryHeap<Change>,
+    open: BinaryHeap<QueuedChange>,
     /// The number of choices and pairs looked at.
     pub work: u64,
 }
 
 /// A change of a choice.
-struct Change {
+struct QueuedChange {
     /// The cost for what it relieves or takes; the lowest is best.
     rate: f64,
     variable: u32,
@@ -40,26 +40,26 @@ struct Change {
     version: u32,
 }
 
-impl Ord for Change {
-    fn cmp(&self, other: &Change) -> Ordering {
-        let key = |own: &Change| (own.variable, own.choice, own.version);
+impl Ord for QueuedChange {
+    fn cmp(&self, other: &QueuedChange) -> Ordering {
+        let key = |own: &QueuedChange| (own.variable, own.choice, own.version);
         other.rate.total_cmp(&self.rate).then_with(|| key(other).cmp(&key(self)))
     }
 }
 
-impl PartialOrd for Change {
-    fn partial_cmp(&self, other: &Change) -> Option<Ordering> {
+impl PartialOrd for QueuedChange {
+    fn partial_cmp(&self, other: &QueuedChange) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Change {
-    fn eq(&self, other: &Change) -> bool {
+impl PartialEq for QueuedChange {
+    fn eq(&self, other: &QueuedChange) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Change {}
+impl Eq for QueuedChange {}
 
 /// What changes are made for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl<'a> Fitting<'a> {
     fn change_all(&mut self, aim: Aim) {
         self.open.clear();
         (0..self.plan.len() as u32).for_each(|variable| self.offer(variable, aim));
-        while let Some(Change { variable, choice, version, .. }) = self.open.pop() {
+        while let Some(QueuedChange { variable, choice, version, .. }) = self.open.pop() {
             let is_stale = version != self.version[variable as usize];
             let serves = || aim == Aim::Saving || self.relieves(variable, choice);
             if is_stale || !serves() || !self.change(variable, choice) {
@@ -150,7 +150,7 @@ impl<'a> Fitting<'a> {
                 Aim::Saving if takes <= 0.0 => f64::NEG_INFINITY,
                 Aim::Saving => more as f64 / takes,
             };
-            self.open.push(Change { rate, variable, choice, version });
+            self.open.push(QueuedChange { rate, variable, choice, version });
         }
     }
 
