@@ -10,7 +10,7 @@
 //! use layout_plan::memory::MemoryUse;
 //! use layout_plan::plan::{EntryLayouts, Planner};
 //! use layout_plan::solver::Options;
-//! use layout_plan::spreading::Spreader;
+//! use layout_plan::plan::sharding::Spreader;
 //! use tensor_layout::hlo::Module;
 //! use tensor_layout::places::Machine;
 //! use tensor_layout::targets::Target;
@@ -32,7 +32,7 @@
 //! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
 //! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
 //!
-//! // spreading: the same on a machine with places. Nothing moves.
+//! // plan::sharding: the same on a machine with places. Nothing moves.
 //! let machine = Machine::parse("mn_core_2")?;
 //! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
 //! assert_eq!(spreader.plan(&Options::default(), &mut |_| true).unwrap().levels, [0, 0, 0, 0]);
@@ -50,8 +50,7 @@
 //! | [`scheduling`] | orders of tasks with few live bytes | |
 //! | [`memory`] | the buffers of a program, their live ranges, the peak, and orders with a lower one | `random`, `scheduling` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `random` |
-//! | [`plan`] | layouts for all values of a program | `solver` |
-//! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `plan`, `solver` |
+//! | [`plan`] | layouts for all values of a program, on machines with places TensorLayouts, and steps over time | `solver` |
 //!
 //! # Invariants
 //!
@@ -64,4 +63,3 @@ pub mod plan;
 mod random;
 pub mod scheduling;
 pub mod solver;
-pub mod spreading;

@@ -1,9 +1,9 @@
 //! Memory, work and moves of plans over devices, against counts by hand.
 
 use crate::sample::Sample;
+use layout_plan::plan::sharding::{AxisCut, Home, Spread, SpreadPlan, Spreader};
 use layout_plan::plan::{Program, Unplanned};
 use layout_plan::solver::Options;
-use layout_plan::spreading::{AxisCut, Home, Spread, SpreadPlan, Spreader};
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::Machine;

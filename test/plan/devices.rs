@@ -1,9 +1,9 @@
 //! Plans over devices: closed forms of data, tensor and mixed parallelism, and errors.
 
 use crate::sample::Sample;
+use layout_plan::plan::sharding::{AxisCut, Home, Levels, Spread, SpreadPlan, Spreader};
 use layout_plan::plan::{Program, SpaceLimit, Unplanned};
 use layout_plan::solver::Options;
-use layout_plan::spreading::{AxisCut, Home, Levels, Spread, SpreadPlan, Spreader};
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::CollectiveKind::{AllGather, AllReduce, AllToAll, Permute, ReduceScatter, Slice};

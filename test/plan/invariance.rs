@@ -5,9 +5,9 @@ mod programs;
 
 use self::programs::{Program, Written};
 use fastrand::Rng;
+use layout_plan::plan::sharding::Spreader;
 use layout_plan::plan::{EntryLayouts, Planner, Unplanned};
 use layout_plan::solver::Options;
-use layout_plan::spreading::Spreader;
 use std::env;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;

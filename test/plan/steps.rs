@@ -1,7 +1,7 @@
 //! Steps over time: bytes against a run of the loops with buffers, and the search's cuts against all cuts.
 
 use layout_plan::plan::Doing;
-use layout_plan::spreading::{
+use layout_plan::plan::sharding::{
     AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SteppedArray, TimeCut, cuts,
 };
 use layout_reference::boxes::index_at;

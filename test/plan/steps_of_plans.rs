@@ -1,12 +1,12 @@
 //! Plans with capacities: steps in closed form, layouts over time, and the bytes at each moment.
 
 use crate::sample::Sample;
-use layout_plan::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
-use layout_plan::solver::{Options, check};
-use layout_plan::spreading::{
+use layout_plan::plan::sharding::{
     ArraySlice, Brought, LeastRule, LoopNest, SliceLoop, Spread, SpreadPlan, Spreader, TileSteps, TiledTouch, TimeCut,
     cuts, pieces, plan_in_steps,
 };
+use layout_plan::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::solver::{Options, check};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;

@@ -147,7 +147,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Limits that are not tried here: a program of 2^22 operations takes 26 s to plan and 2^23 a minute;
-/// `test/plan/spreading.rs` tries pieces.
+/// `test/plan/sharding.rs` tries pieces.
 const NOT_TRIED: &[&str] = &["PLAN_INSTANCES", "PLAN_PIECES"];
 
 fn list(n: usize, each: impl Fn(usize) -> String) -> String {

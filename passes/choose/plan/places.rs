@@ -15,7 +15,7 @@ use crate::pass::upstream;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use layout_plan::plan::SpaceLimit;
-use layout_plan::spreading::{Home, PlannedMove, Spread, SpreadPlan, Spreader};
+use layout_plan::plan::sharding::{Home, PlannedMove, Spread, SpreadPlan, Spreader};
 use melior::ir::operation::OperationMutLike;
 use std::collections::HashSet;
 use tensor_layout::places::{Machine, TensorLayout};

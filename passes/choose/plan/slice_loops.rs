@@ -25,7 +25,7 @@ use super::steps::{layout_in, tensor_layout, with_layout};
 use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::{PLANNED, erase_dead};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
-use layout_plan::spreading::{ArraySlice, SliceLoop};
+use layout_plan::plan::sharding::{ArraySlice, SliceLoop};
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::tiled::Layout;

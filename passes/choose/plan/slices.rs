@@ -9,7 +9,7 @@ use super::steps::{Step, StepKind, Steps, Want, with_tensor_layout};
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op, Val};
-use layout_plan::spreading::{ArraySlice, OperationSlices, SpreadOperation, SpreadPlan, TileSteps};
+use layout_plan::plan::sharding::{ArraySlice, OperationSlices, SpreadOperation, SpreadPlan, TileSteps};
 use melior::Context;
 use melior::ir::{Type, ValueLike};
 use tensor_layout::operations::Operation;
@@ -57,7 +57,7 @@ pub struct PlannedCut<'p> {
 /// The operations that a plan over places cuts.
 pub fn over_places<'p>(placed: &'p [SpreadOperation], plan: &SpreadPlan) -> Vec<PlannedCut<'p>> {
     let cut = plan.steps.iter().filter(|own| !own.loops.is_empty());
-    let one = |own: &layout_plan::spreading::PlannedSteps| PlannedCut {
+    let one = |own: &layout_plan::plan::sharding::PlannedSteps| PlannedCut {
         step: own.by.1,
         count: own.loops.iter().fold(1i64, |n, own| n.saturating_mul(own.count)),
         slices: placed.iter().find(|placed| placed.node == own.by).and_then(|placed| placed.slices.as_ref()),

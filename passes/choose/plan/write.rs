@@ -13,7 +13,7 @@ use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::{PLANNED, reshaped};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use layout_plan::plan::LaidOut;
-use layout_plan::spreading::SpreadOperation;
+use layout_plan::plan::sharding::SpreadOperation;
 use melior::Context;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};

@@ -55,6 +55,7 @@
 //! | [`layout_plan`] | the plan |
 //! | [`planner`] | planning, and what other layouts would cost |
 //! | [`judging`] | plans that something else prices |
+//! | [`sharding`] | the same on machines with places: TensorLayouts, and steps over time |
 
 pub mod again;
 pub mod canonical;
@@ -81,6 +82,7 @@ pub mod renames;
 pub mod reshapes;
 pub mod residency;
 pub mod settling;
+pub mod sharding;
 pub mod space;
 pub mod transfers;
 pub mod ways;

@@ -3,11 +3,11 @@
 use crate::clock::Clock;
 use crate::copies::CopyAnswer;
 use crate::schedule::ScheduleOption;
+use layout_plan::plan::sharding::PlannedCollective;
 use layout_plan::plan::{
     ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, Question, SpaceTaken,
 };
 use layout_plan::solver::Marginal;
-use layout_plan::spreading::PlannedCollective;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -18,11 +18,11 @@ use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use judge::JudgeCommand;
 use layout_console::{Complaint, check_output, read, warn};
+use layout_plan::plan::sharding::{Levels, OtherLayout, plan_in_steps};
 use layout_plan::plan::{
     Alternative, EntryLayouts, EntryOrders, JudgedPlan, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned,
 };
 use layout_plan::solver::{Certificate, LARGEST_SUM, Marginal, Progress};
-use layout_plan::spreading::{Levels, OtherLayout, plan_in_steps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;

@@ -1,8 +1,8 @@
 //! Shardings of HLO text: a module's, as spreads over devices, and a plan's, as text.
 
 use super::answer::Names;
+use layout_plan::plan::sharding::Spread;
 use layout_plan::plan::{ArrayName, Unplanned};
-use layout_plan::spreading::Spread;
 use std::collections::BTreeMap;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::shardings;

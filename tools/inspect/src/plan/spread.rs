@@ -7,11 +7,11 @@ use super::answer::{
 use super::shardings;
 use crate::clock::Clock;
 use crate::schedule::ScheduleOption;
-use layout_plan::plan::{ArrayName, SpaceLimit, Unplanned};
-use layout_plan::solver::Progress;
-use layout_plan::spreading::{
+use layout_plan::plan::sharding::{
     Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, StepLoop, SteppedTouch,
 };
+use layout_plan::plan::{ArrayName, SpaceLimit, Unplanned};
+use layout_plan::solver::Progress;
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;

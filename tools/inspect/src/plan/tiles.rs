@@ -1,9 +1,9 @@
 //! The steps of operations on a machine without places, and the answer of `plan` with them.
 
 use super::answer::{LevelAnswer, Names, PlanAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer};
+use layout_plan::plan::sharding::{LeastRule, TileSteps, TiledTouch, tile_steps};
 use layout_plan::plan::{LayoutPlan, Planner, Unplanned};
 use layout_plan::solver::Marginal;
-use layout_plan::spreading::{LeastRule, TileSteps, TiledTouch, tile_steps};
 
 /// The answer of a plan, with the known costs of plans without each of its relayouts.
 ///

@@ -1,8 +1,10 @@
 //! Sharding over places: bytes against a slow count, and plans against layouts by hand.
 
+use layout_plan::plan::sharding::{
+    AxisCut, Home, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array,
+};
 use layout_plan::plan::{Doing, Program, Unplanned};
 use layout_plan::solver::{Options, check};
-use layout_plan::spreading::{AxisCut, Home, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array};
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
 use tensor_layout::hlo::Module;

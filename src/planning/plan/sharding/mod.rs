@@ -4,7 +4,7 @@
 //! use tensor_layout::hlo::Module;
 //! use tensor_layout::places::Machine;
 //! use layout_plan::solver::Options;
-//! use layout_plan::spreading::Spreader;
+//! use layout_plan::plan::sharding::Spreader;
 //!
 //! let module = Module::parse("HloModule chain
 //! ENTRY main {
