@@ -8,9 +8,9 @@
 //!
 //! ```
 //! use layout_plan::memory::MemoryUse;
-//! use layout_plan::plan::{EntryLayouts, Planner};
+//! use layout_plan::plan::{EntryLayouts, Planner, TiledPlanner};
 //! use layout_plan::solver::Options;
-//! use layout_plan::plan::sharding::Spreader;
+//! use layout_plan::plan::sharding::ShardingPlanner;
 //! use tensor_layout::hlo::Module;
 //! use tensor_layout::places::Machine;
 //! use tensor_layout::targets::Target;
@@ -28,14 +28,14 @@
 //!
 //! // plan, solver: layouts for all of its arrays, with a bound below which no plan is.
 //! let (graphs, facts) = (module.graphs(), module.facts());
-//! let planner = Planner::new(&graphs, module.entry, &facts, &tpu, EntryLayouts::Free).unwrap();
+//! let planner = TiledPlanner::new(&graphs, module.entry, &facts, &tpu, EntryLayouts::Free).unwrap();
 //! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
 //! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
 //!
 //! // plan::sharding: the same on a machine with places. Nothing moves.
 //! let machine = Machine::parse("mn_core_2")?;
-//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
-//! assert_eq!(spreader.plan(&Options::default(), &mut |_| true).unwrap().levels, [0, 0, 0, 0]);
+//! let planner = ShardingPlanner::new(&graphs, module.entry, &facts, &machine).unwrap();
+//! assert_eq!(planner.plan(&Options::default(), &mut |_| true).unwrap().levels, [0, 0, 0, 0]);
 //! # Ok(())
 //! # }
 //! ```

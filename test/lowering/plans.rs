@@ -1,7 +1,7 @@
 //! One program has one optimum: a plan costs as much from HLO as from its import, and freer entries cost no more.
 
 use crate::jit;
-use layout_plan::plan::{EntryLayouts, Planner};
+use layout_plan::plan::{EntryLayouts, Planner, TiledPlanner};
 use layout_plan::solver::Options;
 use layout_reference::changes::modules;
 use melior::diagnostic::DiagnosticSeverity;
@@ -38,7 +38,7 @@ fn alike(a: i64, b: i64) -> bool {
 fn cost_of_hlo(text: &str, entry: EntryLayouts) -> i64 {
     let module = hlo::Module::parse(text).expect("a module");
     let (graphs, target) = (module.graphs(), Target::parse("tpu_v5e").expect("a machine"));
-    let planner = Planner::new(&graphs, module.entry, &module.facts(), &target, entry).expect("a problem");
+    let planner = TiledPlanner::new(&graphs, module.entry, &module.facts(), &target, entry).expect("a problem");
     planner.plan(&Options::default(), &mut |_| true).expect("a plan").cost
 }
 

@@ -1,17 +1,19 @@
 //! Memory, work and moves of plans over devices, against counts by hand.
 
 use crate::sample::Sample;
-use layout_plan::plan::sharding::{AxisCut, Home, Spread, SpreadPlan, Spreader};
-use layout_plan::plan::{Program, Unplanned};
+use layout_plan::plan::sharding::{AxisCut, Home, ShardingPlanner, Spread};
+use layout_plan::plan::{LayoutPlan, Planner, Program, Unplanned};
 use layout_plan::solver::Options;
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::Machine;
 
-fn planned(text: &str, machine: &str) -> Result<SpreadPlan, Unplanned> {
+fn planned(text: &str, machine: &str) -> Result<LayoutPlan, Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
-    Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[])?.plan(&Options::default(), &mut |_| true)
+    ShardingPlanner::new(&graphs, module.entry, &facts, &machine)?
+        .limited(&[])?
+        .plan(&Options::default(), &mut |_| true)
 }
 
 /// A line of devices with memories of `memory` bytes, slow links, and one byte read or written in a cycle.
@@ -73,8 +75,8 @@ fn what_is_moved_inside_of_a_kernel_is_in_memory() {
             1 => Home::Given(x.clone()),
             _ => Home::Free,
         };
-        let spreader = Spreader::of_program(&program, &machine, &home).unwrap().limited(&[]).unwrap();
-        let plan = spreader.plan(&Options::default(), &mut |_| true).unwrap();
+        let planner = ShardingPlanner::of_program(&program, &machine, &home).unwrap().limited(&[]).unwrap();
+        let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
         (plan.taken[0].peak, plan.cost)
     };
     let [argument, whole, made] = [64 * 100 * 4 / 8, 64 * 100 * 4, 100 * 100 * 4];
@@ -135,7 +137,7 @@ fn parts_cost_what_they_have() {
             let only_work =
                 "axes: (2_Device), memories: (), word: 32, unit: cycle, links: (Device: 0.0001), work: (Device: 1)";
             let plan = planned(&text, only_work).unwrap();
-            assert_eq!((plan.work, plan.moves.len()), (elements / 2, 0), "{line_of}");
+            assert_eq!((plan.work, plan.relayouts.len()), (elements / 2, 0), "{line_of}");
             let plan =
                 planned(&text, &line(2, 1 << 30).replace(", work: (Device: 1)", ", work: (Device: 1000)")).unwrap();
             // A device reads and writes half of the elements, and all indices.

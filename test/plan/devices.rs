@@ -1,29 +1,31 @@
 //! Plans over devices: closed forms of data, tensor and mixed parallelism, and errors.
 
 use crate::sample::Sample;
-use layout_plan::plan::sharding::{AxisCut, Home, Levels, Spread, SpreadPlan, Spreader};
-use layout_plan::plan::{Program, SpaceLimit, Unplanned};
+use layout_plan::plan::sharding::{AxisCut, Home, Levels, ShardingPlanner, Spread};
+use layout_plan::plan::{LayoutPlan, PlannedLayout, Planner, Program, SpaceLimit, Unplanned};
 use layout_plan::solver::Options;
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::CollectiveKind::{AllGather, AllReduce, AllToAll, Permute, ReduceScatter, Slice};
 use tensor_layout::places::{CollectiveKind, Machine, TensorLayout};
 
-fn try_planned(text: &str, machine: &str) -> Result<SpreadPlan, Unplanned> {
+fn try_planned(text: &str, machine: &str) -> Result<LayoutPlan, Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
-    Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[])?.plan(&Options::default(), &mut |_| true)
+    ShardingPlanner::new(&graphs, module.entry, &facts, &machine)?
+        .limited(&[])?
+        .plan(&Options::default(), &mut |_| true)
 }
 
-fn planned(text: &str, machine: &str) -> SpreadPlan {
+fn planned(text: &str, machine: &str) -> LayoutPlan {
     let plan = try_planned(text, machine).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(plan.cost, plan.bound, "{text}");
     plan
 }
 
 /// The kinds of a plan's collectives, without slices, with the bytes that a device receives, in order.
-fn collectives(plan: &SpreadPlan) -> Vec<(CollectiveKind, i64)> {
-    let all = plan.moves.iter().flat_map(|moved| &moved.collectives);
+fn collectives(plan: &LayoutPlan) -> Vec<(CollectiveKind, i64)> {
+    let all = plan.relayouts.iter().flat_map(|moved| &moved.collectives);
     let mut all: Vec<(CollectiveKind, i64)> =
         all.filter(|own| own.kind != Slice).map(|own| (own.kind, own.bytes)).collect();
     all.sort_by_key(|(kind, bytes)| (kind.name(), *bytes));
@@ -208,7 +210,7 @@ fn errors_say_what_is_missing() {
 }
 
 /// The plan of `y = negate(x)` with these shardings of `x` and `y`.
-fn resharded(sizes: &[i64], from: &Spread, to: &Spread, machine: &Machine) -> SpreadPlan {
+fn resharded(sizes: &[i64], from: &Spread, to: &Spread, machine: &Machine) -> LayoutPlan {
     let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let text =
         format!("HloModule m\nENTRY main {{\n x = f32[{list}] parameter(0)\n ROOT y = f32[{list}] negate(x)\n}}");
@@ -216,12 +218,12 @@ fn resharded(sizes: &[i64], from: &Spread, to: &Spread, machine: &Machine) -> Sp
 }
 
 /// The plan of a program with given shardings of its values.
-fn given(text: &str, machine: &Machine, spread: &dyn Fn(usize) -> Option<Spread>) -> SpreadPlan {
+fn given(text: &str, machine: &Machine, spread: &dyn Fn(usize) -> Option<Spread>) -> LayoutPlan {
     let module = Module::parse(text).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());
     let program = Program::new(&graphs, module.entry, &facts).unwrap();
     let home = |(_, node, _): (usize, usize, usize)| spread(node).map_or(Home::Free, Home::Given);
-    Spreader::of_program(&program, machine, &home).unwrap().plan(&Options::default(), &mut |_| true).unwrap()
+    ShardingPlanner::of_program(&program, machine, &home).unwrap().plan(&Options::default(), &mut |_| true).unwrap()
 }
 
 /// The number of times that an argument's copies double; a plan costs a unit more for each.
@@ -360,9 +362,9 @@ ENTRY main {
 }";
     let machine =
         |work: &str| format!("axes: (4_Device), memories: (), word: 32, unit: cycle, links: (Device: 1){work}");
-    let parts = |plan: &SpreadPlan| plan.work;
+    let parts = |plan: &LayoutPlan| plan.work;
     let divided = planned(text, &machine(""));
-    assert_eq!((divided.work, divided.moves.len()), (0, 0));
+    assert_eq!((divided.work, divided.relayouts.len()), (0, 0));
     // Also where no other move would be needed: each computes a fourth, and a gather completes it.
     let copies = cut(&[(None, 4)]);
     let made = given(text, &Machine::parse(&machine("")).unwrap(), &|_| Some(copies.clone()));
@@ -379,7 +381,7 @@ fn capacities_of_other_spaces_and_twice_are_errors() {
     let module = Module::parse(&training(64, &[32, 64, 32])).unwrap();
     let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse("tpu_v5e_4").unwrap());
     let posed = |limits: &[SpaceLimit]| {
-        Spreader::new(&graphs, module.entry, &facts, &machine).unwrap().limited(limits).map(|_| ())
+        ShardingPlanner::new(&graphs, module.entry, &facts, &machine).unwrap().limited(limits).map(|_| ())
     };
     let limit = |space: u8| SpaceLimit { space, bytes: 1 << 30 };
     assert!(posed(&[limit(0)]).is_ok());
@@ -413,7 +415,7 @@ fn pods_have_names() {
 fn layouts_name_all_devices_that_have_a_copy() {
     let plan = planned(&training(16384, &[64, 8192, 64]), &switch(16, 1 << 10, 1 << 40));
     let machine = Machine::parse(&switch(16, 1 << 10, 1 << 40)).unwrap();
-    for layout in plan.values.iter().map(|(_, layout)| layout) {
+    for layout in plan.values.iter().filter_map(|(_, layouts)| layouts[0].places()) {
         let again: TensorLayout = layout.to_string().parse().unwrap();
         assert_eq!(Spread::of(&again, &machine).unwrap().used(0), 16, "{layout}");
     }
@@ -467,6 +469,6 @@ fn results_follow_arguments_that_are_given() {
         assert_eq!(plan.arguments[2..], plan.results[..], "{own:?}");
         assert!(plan.cost >= free.cost, "{own:?}: {} {}", plan.cost, free.cost);
         let layout = own.layout(&[32, 64], &machine).unwrap();
-        assert_eq!(plan.results[0], Some(layout));
+        assert_eq!(plan.results[0], PlannedLayout::Places(layout));
     }
 }

@@ -5,8 +5,8 @@ mod programs;
 
 use self::programs::{Program, Written};
 use fastrand::Rng;
-use layout_plan::plan::sharding::Spreader;
-use layout_plan::plan::{EntryLayouts, Planner, Unplanned};
+use layout_plan::plan::sharding::ShardingPlanner;
+use layout_plan::plan::{EntryLayouts, Planner, TiledPlanner, Unplanned};
 use layout_plan::solver::Options;
 use std::env;
 use tensor_layout::element::ElementType;
@@ -20,13 +20,13 @@ fn planned(text: &str, machine: &str, entry: EntryLayouts) -> Result<(i64, i64),
     let (graphs, facts) = (module.graphs(), module.facts());
     let target = Target::parse(machine).unwrap();
     if target.machine().axes.is_empty() {
-        let planner = Planner::new(&graphs, module.entry, &facts, &target, entry)?;
+        let planner = TiledPlanner::new(&graphs, module.entry, &facts, &target, entry)?;
         let plan = planner.plan(&Options::default(), &mut |_| true)?;
         return Ok((plan.cost, plan.bound));
     }
     let machine = Machine::parse(machine).unwrap();
-    let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?;
-    let plan = spreader.plan(&Options::default(), &mut |_| true)?;
+    let planner = ShardingPlanner::new(&graphs, module.entry, &facts, &machine)?;
+    let plan = planner.plan(&Options::default(), &mut |_| true)?;
     Ok((plan.cost, plan.bound))
 }
 

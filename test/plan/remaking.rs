@@ -5,7 +5,7 @@ use layout_plan::plan::again::made_again;
 use layout_plan::plan::posed::Posed;
 use layout_plan::plan::program::{Doing, Program};
 use layout_plan::plan::remaking::Remaking;
-use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, TiledPlanner, Unplanned};
 use layout_plan::solver::{Options, check};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -42,7 +42,7 @@ fn planned(
     residence: Residence,
 ) -> Result<LayoutPlan, Unplanned> {
     let target = Target::parse("tpu_v5e").unwrap();
-    let mut planner = Planner::new(graphs, module.entry, &module.facts(), &target, EntryLayouts::Default).unwrap();
+    let mut planner = TiledPlanner::new(graphs, module.entry, &module.facts(), &target, EntryLayouts::Default).unwrap();
     if let Some(bytes) = limit {
         planner = planner.limited_in(&[SpaceLimit { space: 0, bytes }], residence).unwrap();
     }
@@ -64,7 +64,7 @@ struct Choice {
 fn choices(graphs: &[Graph], module: &Module, any: bool) -> Option<Vec<(Vec<Choice>, Vec<usize>)>> {
     let target = Target::parse("tpu_v5e").unwrap();
     let program = made_again(&Program::new(graphs, module.entry, &module.facts()).unwrap()).unwrap();
-    let planner = Planner::of_program(&program, &target, EntryLayouts::Default).unwrap();
+    let planner = TiledPlanner::of_program(&program, &target, EntryLayouts::Default).unwrap();
     let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
     let remaking = Remaking::new(&posed, planner.network());
     let mut all = Vec::new();
@@ -240,7 +240,7 @@ fn remade(made: &str) -> Result<usize, Unplanned> {
     let module = Module::parse(&text).unwrap_or_else(|error| panic!("{error:?} in {text}"));
     let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
     let program = made_again(&Program::new(&graphs, module.entry, &facts).unwrap()).unwrap();
-    let planner = Planner::of_program(&program, &target, EntryLayouts::Default).unwrap();
+    let planner = TiledPlanner::of_program(&program, &target, EntryLayouts::Default).unwrap();
     let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
     let mut seen = HashSet::new();
     for own in &posed.program.made {

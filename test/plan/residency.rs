@@ -10,7 +10,8 @@ use layout_plan::plan::program::Program;
 use layout_plan::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
 use layout_plan::plan::transfers::{BANDWIDTH, KernelClock};
 use layout_plan::plan::{
-    ArrayName, Doing, EntryLayouts, LayoutPlan, PlannedStay, PlannedTransfer, Planner, Residence, SpaceLimit, Unplanned,
+    ArrayName, Doing, EntryLayouts, LayoutPlan, PlannedStay, PlannedTransfer, Planner, Residence, SpaceLimit,
+    TiledPlanner, Unplanned,
 };
 use layout_plan::solver::{CostNetwork, Options, check};
 use std::collections::BTreeMap;
@@ -263,7 +264,7 @@ struct ScheduledPlan<'a> {
 fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits: &[SpaceLimit]) {
     let module = Module::parse(text).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());
-    let planner = Planner::new(&graphs, module.entry, &facts, target, EntryLayouts::Default).unwrap();
+    let planner = TiledPlanner::new(&graphs, module.entry, &facts, target, EntryLayouts::Default).unwrap();
     let program = Program::new(&graphs, module.entry, &facts).unwrap();
     let posed = Posed::new(made_again(&program).unwrap(), target, EntryLayouts::Default).unwrap();
     let n = posed.program.instances.len();
@@ -293,7 +294,7 @@ impl ScheduledPlan<'_> {
             };
             if stays.is_empty() || posed.kernels.kept[posed.program.made[made].by] != Kept::Stored {
                 let sizes = posed.program.made[made].array.sizes().unwrap();
-                let expansion = tensor_layout::tiled::Expansion::new(&sizes, &layouts[0]).unwrap();
+                let expansion = tensor_layout::tiled::Expansion::new(&sizes, layouts[0].tiled().unwrap()).unwrap();
                 let bytes = expansion.padded_bytes(posed.program.made[made].array.element).unwrap();
                 moments[made].iter().for_each(|own| add(*space, own.clone(), bytes));
                 continue;
@@ -414,7 +415,7 @@ fn plans_over_time_are_the_best_and_run() {
         let text = program(&mut rng, arguments, operations);
         let module = Module::parse(&text).unwrap_or_else(|errors| panic!("{errors:?} {text}"));
         let (graphs, facts) = (module.graphs(), module.facts());
-        let posed = || Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+        let posed = || TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
         let free = posed().plan(&Options::default(), &mut |_| true).unwrap();
         let peak = free.taken.iter().find(|taken| taken.space == 1).map_or(0, |taken| taken.peak);
         for bytes in [0, peak / 4, peak / 2, peak * 3 / 4, peak] {
@@ -471,7 +472,7 @@ fn no_capacity_costs_more_than_none_with_as_many_steps() {
         let module = Module::parse(text).unwrap();
         let (graphs, facts) = (module.graphs(), module.facts());
         let plan = |bytes: i64, most: usize| {
-            let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+            let planner = TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
             let planner = planner.limited(&[SpaceLimit { space: fastest, bytes }]).unwrap();
             let mut asked = 0;
             let plan = planner.plan(&Options::usual(), &mut |_| {

@@ -2,10 +2,12 @@
 
 use crate::sample::Sample;
 use layout_plan::plan::sharding::{
-    ArraySlice, Brought, LeastRule, LoopNest, SliceLoop, Spread, SpreadPlan, Spreader, TileSteps, TiledTouch, TimeCut,
-    cuts, pieces, plan_in_steps,
+    ArraySlice, Brought, LeastRule, LoopNest, PlannedSteps, ShardingPlanner, SliceLoop, Spread, SteppedTouch, TimeCut,
+    cuts, pieces,
 };
-use layout_plan::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::plan::{
+    Doing, EntryLayouts, LayoutPlan, PlannedLayout, Planner, Residence, SpaceLimit, TiledPlanner, Unplanned,
+};
 use layout_plan::solver::{Options, check};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType;
@@ -16,20 +18,20 @@ use tensor_layout::targets::Target;
 use tensor_layout::tiled::Expansion;
 
 /// A plan with about a second of search.
-fn planned(text: &str, machine: &str, bytes: i64) -> Result<SpreadPlan, Unplanned> {
+fn planned(text: &str, machine: &str, bytes: i64) -> Result<LayoutPlan, Unplanned> {
     planned_with(text, machine, bytes, 1 << 30)
 }
 
-fn planned_with(text: &str, machine: &str, bytes: i64, work: u64) -> Result<SpreadPlan, Unplanned> {
+fn planned_with(text: &str, machine: &str, bytes: i64, work: u64) -> Result<LayoutPlan, Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
     let (memory, _) = machine.memory_of_places().unwrap();
     let limit = SpaceLimit { space: machine.memories[memory].space, bytes };
-    let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[limit])?;
+    let planner = ShardingPlanner::new(&graphs, module.entry, &facts, &machine)?.limited(&[limit])?;
     let options = Options { work, ..Options::default() };
-    let plan = spreader.plan(&options, &mut |_| true)?;
-    check(spreader.network(), &plan.certificate).unwrap();
-    assert_eq!(spreader.proved(plan.certificate.clone()).unwrap().levels, plan.levels);
+    let plan = planner.plan(&options, &mut |_| true)?;
+    check(planner.network(), &plan.solution.certificate).unwrap();
+    assert_eq!(planner.proved(plan.solution.certificate.clone()).unwrap().levels, plan.levels);
     Ok(plan)
 }
 
@@ -73,13 +75,13 @@ fn layouts_over_time_are_the_steps() {
 }
 
 /// Checks that the first operation's loops decide each element's place over time. Returns the elements.
-fn elements_in_steps(plan: &SpreadPlan) -> usize {
+fn elements_in_steps(plan: &LayoutPlan) -> usize {
     let steps = &plan.steps[0];
     assert!(!steps.loops.is_empty());
     let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
     let mut seen = 0;
     for (array, of) in steps.arrays.iter().zip([[0, 2], [2, 1], [0, 1]]) {
-        let Some(layout) = &array.layout else { continue };
+        let Some(layout) = array.layout.as_ref().and_then(PlannedLayout::places) else { continue };
         let sizes = layout.sizes().unwrap();
         let placement = Placement::new(layout, None).unwrap();
         let time = placement.axes().iter().position(|axis| axis == "Time");
@@ -122,7 +124,8 @@ fn plans_stay_within_their_capacity_at_each_moment() {
             // A plan keeps the capacity, optimal or not.
             let plan = planned_with(&text, machine, capacity, 1 << 26).unwrap();
             let taken: BTreeMap<usize, i64> = (plan.values.iter())
-                .map(|((_, node, _), layout)| {
+                .filter_map(|((_, node, _), layouts)| Some((node, layouts[0].places()?)))
+                .map(|(node, layout)| {
                     let placement = Placement::new(layout, None).unwrap();
                     (*node, places.check(&placement, 32, None).unwrap().bytes)
                 })
@@ -294,7 +297,7 @@ fn tile_rows(name: &str, program: &str, module: &Module) -> String {
         for steps in tiled(program, capacity, Residence::OverTime) {
             let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
             let counts: Vec<String> = steps.loops.iter().map(|own| own.count.to_string()).collect();
-            let (bytes, least) = (steps.bytes, steps.least);
+            let (bytes, least) = (steps.levels[0], steps.least[0]);
             let (counts, ratio) = match (steps.needs, counts.is_empty()) {
                 (Some(needs), _) => (format!("none, {needs} bytes needed"), "-".to_string()),
                 (None, is_one) => {
@@ -311,31 +314,34 @@ fn tile_rows(name: &str, program: &str, module: &Module) -> String {
 }
 
 /// The steps of a program's operations on `tpu_v5e`, with `bytes` bytes of `vmem`.
-fn tiled(text: &str, bytes: i64, residence: Residence) -> Vec<TileSteps> {
+fn tiled(text: &str, bytes: i64, residence: Residence) -> Vec<PlannedSteps> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
-    let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+    let planner = TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
     let mut planner = planner.limited_in(&[SpaceLimit { space: 1, bytes }], residence).unwrap();
     let options = Options { work: 1 << 28, ..Options::default() };
-    let (plan, steps, kept) = plan_in_steps(&mut planner, &options, &mut |_| true).unwrap();
+    let plan = planner.plan_in_steps(&options, &mut |_| true).unwrap();
+    let (steps, kept) = (plan.steps, plan.kept);
     check(planner.network(), &plan.solution.certificate).unwrap();
     // The reserve is free at each moment, and some operation needs it.
-    assert!(kept <= bytes && steps.iter().all(|own| own.room >= kept && own.needs.is_none_or(|needs| needs > bytes)));
+    assert!(
+        kept <= bytes && steps.iter().all(|own| own.room >= Some(kept) && own.needs.is_none_or(|needs| needs > bytes))
+    );
     assert_eq!(plan.taken.iter().filter(|own| own.space == 1 && own.peak > bytes - kept).count(), 0);
     steps
 }
 
 /// The array of an instruction.
-fn touched_array<'m>(module: &'m Module, touch: &TiledTouch) -> &'m Array {
+fn touched_array<'m>(module: &'m Module, touch: &SteppedTouch) -> &'m Array {
     let node = &module.computations[touch.at.0].instructions[touch.at.1];
     let Shape::Array(array) = &node.shape else { panic!("an array") };
     array
 }
 
 /// The bytes of an array. A rematerialized broadcast takes no memory.
-fn bytes_of(module: &Module, touch: &TiledTouch) -> i64 {
+fn bytes_of(module: &Module, touch: &SteppedTouch) -> i64 {
     let array = touched_array(module, touch);
-    let expansion = Expansion::new(&array.sizes().unwrap(), &touch.layout).unwrap();
+    let expansion = Expansion::new(&array.sizes().unwrap(), touch.layout.as_ref().unwrap().tiled().unwrap()).unwrap();
     let is_broadcast = module.computations[touch.at.0].instructions[touch.at.1].opcode == "broadcast";
     if is_broadcast { 0 } else { expansion.padded_bytes(array.element).unwrap() }
 }
@@ -345,7 +351,7 @@ fn walked_slices(
     element: ElementType,
     slice: &ArraySlice,
     loops: &[SliceLoop],
-    array: &TiledTouch,
+    array: &SteppedTouch,
     is_result: bool,
 ) -> i64 {
     let (mut moved, mut seen, mut last) = (0, BTreeMap::<Vec<i64>, i64>::new(), None);
@@ -355,8 +361,11 @@ fn walked_slices(
         let is_last = |position: usize| at(position) + 1 == counts[position];
         let start = slice.follows.iter().map(|own| own.map_or(0, |(position, by)| at(position) * by));
         let (start, sizes) = (start.collect::<Vec<i64>>(), slice.sizes_in(&is_last));
-        let bytes = Expansion::new(&sizes, &array.layout).unwrap().padded_bytes(element).unwrap();
-        assert!(array.is_near || bytes <= array.bytes, "{array:?}: {bytes}");
+        let bytes = Expansion::new(&sizes, array.layout.as_ref().unwrap().tiled().unwrap())
+            .unwrap()
+            .padded_bytes(element)
+            .unwrap();
+        assert!(array.in_place || bytes <= array.bytes, "{array:?}: {bytes}");
         assert!(start.iter().zip(&sizes).zip(&slice.whole).all(|((start, size), all)| start + size <= *all));
         if last.as_ref() != Some(&start) {
             let before = seen.insert(start.clone(), sizes.iter().product());
@@ -384,16 +393,17 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
         let module = Module::parse(text).unwrap();
         for bytes in [20_000, 100_000, 300_000, 1_000_000] {
             for steps in tiled(text, bytes, Residence::ForLife) {
-                assert!(steps.room <= bytes);
+                let room = steps.room.unwrap();
+                assert!(room <= bytes);
                 if let Some(needs) = steps.needs {
-                    assert!(needs > steps.room && steps.loops.is_empty() && steps.arrays.is_empty());
+                    assert!(needs > room && steps.loops.is_empty() && steps.arrays.is_empty());
                     short += 1;
                     continue;
                 }
                 let buffers = steps.arrays.iter().map(|own| own.bytes * if own.is_double { 2 } else { 1 });
-                let near = steps.arrays.iter().filter(|own| own.is_near).map(|own| bytes_of(&module, own));
+                let near = steps.arrays.iter().filter(|own| own.in_place).map(|own| bytes_of(&module, own));
                 let (buffers, near) = (buffers.sum::<i64>(), near.sum::<i64>());
-                assert!(buffers <= steps.room && buffers + near <= bytes, "{buffers} {near} in {}", steps.room);
+                assert!(buffers <= room && buffers + near <= bytes, "{buffers} {near} in {room}");
                 let Some(slices) = &steps.slices else { continue };
                 cut += 1;
                 let all = slices.operands.iter().map(|own| (own, false));
@@ -407,11 +417,11 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
                         array,
                         is_result,
                     );
-                    assert_eq!(array.moved, if array.is_near { 0 } else { moved }, "{text} {bytes}: {array:?}");
-                    sum += array.moved;
+                    assert_eq!(array.levels[0], if array.in_place { 0 } else { moved }, "{text} {bytes}: {array:?}");
+                    sum += array.levels[0];
                 }
-                assert_eq!(sum, steps.bytes);
-                assert!(steps.bytes >= steps.least, "{steps:?}");
+                assert_eq!(sum, steps.levels[0]);
+                assert!(steps.levels >= steps.least, "{steps:?}");
             }
         }
     }

@@ -43,10 +43,11 @@ use crate::pass::upstream;
 use copies::PlannedCopies;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
-use layout_plan::plan::sharding::plan_in_steps;
-use layout_plan::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::plan::sharding::ShardingPlanner;
+use layout_plan::plan::{ArrayName, EntryLayouts, Planner, Residence, SpaceLimit, TiledPlanner, Unplanned};
 use layout_plan::solver;
 use melior::ir::ValueLike;
+use melior::ir::operation::OperationMutLike;
 use search_time::SearchTime;
 use slices::Sliced;
 use steps::Steps;
@@ -69,37 +70,46 @@ pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
         return Ok(Next::Unchanged);
     }
     let mut time = SearchTime::new(options.seconds);
-    if steps.has_places() {
-        return places::run(rewriter, &steps, &target, options, &mut time).map(|()| Next::Changed);
-    }
-    let search = time.options();
-    let mut go_on = |progress: &_| time.go_on(progress);
-    let program = steps.program();
+    let (search, program, machine) = (time.options(), steps.program(), target.machine());
     let unplanned = |why| unplanned(module, &steps, why);
-    let mut planner =
-        Planner::of_program_within(&program, (&target, EntryLayouts::Free), &mut go_on).map_err(unplanned)?;
+    let mut go_on = |progress: &_| time.go_on(progress);
+    let mut planner: Box<dyn Planner> = if steps.has_places() {
+        places::check(module, machine, options).map_err(|error| at(module, error))?;
+        let home = |(_, step, leaf): ArrayName| places::home(&steps, machine, step, leaf);
+        let found = ShardingPlanner::of_program_within(&program, (machine, &home), &mut go_on);
+        Box::new(found.map_err(unplanned)?)
+    } else {
+        let ends = (&target, EntryLayouts::Free);
+        Box::new(TiledPlanner::of_program_within(&program, ends, &mut go_on).map_err(unplanned)?)
+    };
     let mut near = None;
     if options.capacity > 0 {
         let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
         near = Some(limit.space);
         // Without memory spaces in types nothing says where a copy goes; with them, a tensor is in one as a whole.
         let residence = if options.spaces { Residence::Whole } else { Residence::ForLife };
-        planner = planner.limited_within(&[limit], residence, &mut go_on).map_err(unplanned)?;
+        planner.limit(&[limit], residence, &mut go_on).map_err(unplanned)?;
     }
-    let (plan, cut, _) = plan_in_steps(&mut planner, &search, &mut go_on).map_err(unplanned)?;
+    let plan = planner.plan_in_steps(&search, &mut go_on).map_err(unplanned)?;
     time.left(module, target.unit(), (plan.cost, plan.bound)).iter().for_each(upstream::emit);
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
     let (copies, not_copied) = PlannedCopies::of(module, &steps, &plan.transfers);
     let types = PlannedTypes::new(context, &steps, laid_out, (options.spaces, copies));
     let types = types.map_err(|error| at(module, error))?;
-    let planned = slices::in_tiles(&cut, near.filter(|_| options.spaces));
+    let planned = slices::planned(&plan.steps, near.filter(|_| options.spaces));
     let (sliced, refused) = slices::of(context, &steps, &planned).map_err(|error| at(module, error))?;
-    slices::not_cut(&steps, &cut).iter().chain(&refused).chain(&not_copied).for_each(upstream::emit);
+    let attribute = steps.has_places().then(|| layout_dialect::machine_attribute(context, machine)).transpose();
+    let attribute = attribute.map_err(|error| at(module, error))?;
+    let not_placed = if steps.has_places() { places::not_placed(&steps, machine) } else { Vec::new() };
+    let not_cut = slices::not_cut(&steps, &plan.steps);
+    not_placed.iter().chain(&not_cut).chain(&refused).chain(&not_copied).for_each(upstream::emit);
     if options.report {
-        remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
+        let report = if steps.has_places() { places::report } else { remarks::of };
+        report(module, &steps, &plan, &target).iter().for_each(upstream::emit);
     }
     write(rewriter, &types, sliced).map_err(|error| at(module, error))?;
+    attribute.into_iter().for_each(|machine| ir::edit(module).set_attribute(MACHINE, machine));
     Ok(Next::Changed)
 }
 
@@ -136,17 +146,17 @@ fn target(module: Op, machine: PlanMachine) -> Result<Target, Error> {
     Target::new(own.ok_or_else(|| Error::new(missing()))?)
 }
 
-/// A capacity of the fastest memory.
+/// A capacity of the fastest memory, or of that of the places.
 fn limit(target: &Target, bytes: u64) -> Result<SpaceLimit, Error> {
-    let memories = &target.machine().memories;
-    let fastest = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0).or(memories.first());
+    let (machine, memories) = (target.machine(), &target.machine().memories);
+    let memory = match machine.axes.is_empty() {
+        true => memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0).or(memories.first()),
+        false => machine.memory_of_places().map(|(memory, _)| &memories[memory]),
+    };
+    let memory = memory.ok_or_else(|| Error::new("the option capacity needs a machine with a memory, found none"))?;
     // More than any program takes.
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).min(solver::LARGEST_SUM);
-    Ok(SpaceLimit { space: fastest.ok_or_else(no_memory)?.space, bytes })
-}
-
-fn no_memory() -> Error {
-    Error::new("the option capacity needs a machine with a memory, found none")
+    Ok(SpaceLimit { space: memory.space, bytes })
 }
 
 fn at<'c>(op: Op<'c>, error: Error) -> Vec<Diagnostic<'c>> {

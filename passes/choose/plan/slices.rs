@@ -9,7 +9,7 @@ use super::steps::{Step, StepKind, Steps, Want, with_tensor_layout};
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op, Val};
-use layout_plan::plan::sharding::{ArraySlice, OperationSlices, SpreadOperation, SpreadPlan, TileSteps};
+use layout_plan::plan::sharding::{ArraySlice, OperationSlices, PlannedSteps};
 use melior::Context;
 use melior::ir::{Type, ValueLike};
 use tensor_layout::operations::Operation;
@@ -54,33 +54,20 @@ pub struct PlannedCut<'p> {
     pub space: Option<u8>,
 }
 
-/// The operations that a plan over places cuts.
-pub fn over_places<'p>(placed: &'p [SpreadOperation], plan: &SpreadPlan) -> Vec<PlannedCut<'p>> {
-    let cut = plan.steps.iter().filter(|own| !own.loops.is_empty());
-    let one = |own: &layout_plan::plan::sharding::PlannedSteps| PlannedCut {
-        step: own.by.1,
-        count: own.loops.iter().fold(1i64, |n, own| n.saturating_mul(own.count)),
-        slices: placed.iter().find(|placed| placed.node == own.by).and_then(|placed| placed.slices.as_ref()),
-        space: None,
-    };
-    cut.map(one).collect()
-}
-
-/// The operations that a plan of tiled layouts cuts; slices are used in a memory space, where types say these.
-pub fn in_tiles(all: &[TileSteps], space: Option<u8>) -> Vec<PlannedCut<'_>> {
+/// The operations that a plan cuts; slices are used in a memory space, where types say these.
+pub fn planned(all: &[PlannedSteps], space: Option<u8>) -> Vec<PlannedCut<'_>> {
     let cut = all.iter().filter(|own| !own.loops.is_empty());
-    let one = |own: &'_ TileSteps| own.loops.iter().fold(1i64, |n, own| n.saturating_mul(own.count));
-    cut.map(|own| PlannedCut { step: own.by.1, count: one(own), slices: own.slices.as_ref(), space }).collect()
+    let count = |own: &PlannedSteps| own.loops.iter().fold(1i64, |n, own| n.saturating_mul(own.count));
+    cut.map(|own| PlannedCut { step: own.by.1, count: count(own), slices: own.slices.as_ref(), space }).collect()
 }
 
 /// Remarks at operations for whose smallest steps there is no room.
-pub fn not_cut<'c>(steps: &Steps<'c>, all: &[TileSteps]) -> Vec<Diagnostic<'c>> {
-    let one = |own: &TileSteps| {
-        let (needs, step) = (own.needs?, &steps.steps[own.by.1]);
+pub fn not_cut<'c>(steps: &Steps<'c>, all: &[PlannedSteps]) -> Vec<Diagnostic<'c>> {
+    let one = |own: &PlannedSteps| {
+        let (needs, room, step) = (own.needs?, own.room?, &steps.steps[own.by.1]);
         let message = format!(
-            "{} is not cut: its smallest steps need {needs} bytes, and tensors leave {}",
-            what(step.op, &step.kind),
-            own.room
+            "{} is not cut: its smallest steps need {needs} bytes, and tensors leave {room}",
+            what(step.op, &step.kind)
         );
         Some(Diagnostic::remark(ir::location(step.op), message))
     };

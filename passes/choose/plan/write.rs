@@ -12,8 +12,7 @@ use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::choose::indexing_analysis::reads;
 use crate::choose::remove_conversions::{PLANNED, reshaped};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
-use layout_plan::plan::LaidOut;
-use layout_plan::plan::sharding::SpreadOperation;
+use layout_plan::plan::{LaidOut, PlannedLayout};
 use melior::Context;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
@@ -59,77 +58,53 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         laid_out: Vec<LaidOut>,
         (spaces, copies): (bool, PlannedCopies<'c>),
     ) -> Result<PlannedTypes<'s, 'c>, Error> {
-        let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
         let elsewhere = if spaces { in_loops(steps) } else { HashSet::new() };
-        let mut types = Vec::with_capacity(steps.arrays.len());
-        for (number, array) in steps.arrays.iter().enumerate() {
-            types.push(match laid_out.get(&array.by) {
-                // What is cheap is made again where another layout is wanted.
-                Some(own) if !array.fixed && !array.cheap && array.is_whole() => {
-                    let mut layout = own.results[array.result].clone();
-                    match copies.made_in(number) {
-                        Some(space) => layout.memory_space = space,
-                        None if elsewhere.contains(&number) => layout.memory_space = own.spaces[array.result],
-                        None => {}
-                    }
-                    steps.with_layout(context, array.r#type, &layout)?
-                }
-                _ => array.r#type,
-            });
-        }
-        for (array, (step, operand)) in &steps.follows {
-            let own = &steps.arrays[*array];
-            let (sizes, taken) = (own.array.sizes(), laid_out.get(step).map(|own| &own.operands[*operand]));
-            if let Some((sizes, taken)) = sizes.zip(taken).filter(|_| !own.fixed) {
-                let layout = steps.target.layout(own.array.element, &sizes, &taken.minor_to_major)?;
-                types[*array] = steps.with_layout(context, own.r#type, &layout)?;
-            }
-        }
-        let copied = copies.types(context, steps, &types)?;
-        let (taken, made) = (HashMap::new(), HashMap::new());
-        Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied })
-    }
-
-    /// The types of all arrays on a machine with places: TensorLayouts.
-    ///
-    /// # Errors
-    /// A layout is none in MLIR.
-    pub fn over_places(
-        context: &'c Context,
-        steps: &'s Steps<'c>,
-        placed: &[SpreadOperation],
-    ) -> Result<PlannedTypes<'s, 'c>, Error> {
         let mut types: Vec<Type<'c>> = steps.arrays.iter().map(|array| array.r#type).collect();
         let (mut taken, mut made) = (HashMap::new(), HashMap::new());
-        let typed =
-            |number: ArrayId, layout: &TensorLayout| with_tensor_layout(context, steps.arrays[number].r#type, layout);
-        let free = |number: ArrayId| {
-            let array = &steps.arrays[number];
-            !array.fixed && !array.cheap && array.is_whole()
-        };
-        for own in placed {
-            let step = &steps.steps[own.node.1];
-            for (result, layout) in step.results.iter().zip(&own.results).filter(|(result, _)| free(**result)) {
-                if let Some(layout) = layout {
-                    types[*result] = typed(*result, layout)?;
+        for own in &laid_out {
+            let (number, step) = (own.node.1, &steps.steps[own.node.1]);
+            for (k, (result, layout)) in step.results.iter().zip(&own.results).enumerate() {
+                let array = &steps.arrays[*result];
+                // What is cheap is made again where another layout is wanted.
+                if array.fixed || array.cheap || !array.is_whole() {
+                    continue;
+                }
+                if let Some(layout) = layout.places() {
+                    types[*result] = with_tensor_layout(context, array.r#type, layout)?;
+                } else if let Some(layout) = layout.tiled() {
+                    let planned = elsewhere.contains(result).then(|| own.spaces[k]);
+                    let space = copies.made_in(*result).or(planned).unwrap_or(layout.memory_space);
+                    let layout = Layout { memory_space: space, ..layout.clone() };
+                    types[*result] = steps.with_layout(context, array.r#type, &layout)?;
                 }
             }
-            for (number, (operand, layout)) in step.operands.iter().zip(&own.operands).enumerate() {
-                if let (Some(layout), true) = (layout, steps.arrays[*operand].is_whole()) {
-                    taken.insert((own.node.1, number), typed(*operand, layout)?);
+            for (k, (operand, layout)) in step.operands.iter().zip(&own.operands).enumerate() {
+                let (layout, array) = (layout.as_ref().and_then(PlannedLayout::places), &steps.arrays[*operand]);
+                if let (Some(layout), true) = (layout, array.is_whole()) {
+                    taken.insert((number, k), with_tensor_layout(context, array.r#type, layout)?);
                 }
             }
         }
-        for own in placed {
+        for own in &laid_out {
             let step = &steps.steps[own.node.1];
             for (result, layout) in step.results.iter().zip(&own.made) {
+                let layout = layout.as_ref().and_then(PlannedLayout::places);
                 if let (Some(layout), true) = (layout, has_loops(step.op)) {
                     made.extend(brought_home(context, steps, *result, layout, &types)?);
                 }
             }
         }
-        let (laid_out, copies) = (HashMap::new(), PlannedCopies::default());
-        Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied: Vec::new() })
+        let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
+        for (array, (step, operand)) in &steps.follows {
+            let (own, taken) = (&steps.arrays[*array], laid_out.get(step).map(|own| &own.operands[*operand]));
+            let taken = taken.and_then(|taken| taken.as_ref()?.tiled());
+            if let Some((sizes, taken)) = own.array.sizes().zip(taken).filter(|_| !own.fixed) {
+                let layout = steps.target.layout(own.array.element, &sizes, &taken.minor_to_major)?;
+                types[*array] = steps.with_layout(context, own.r#type, &layout)?;
+            }
+        }
+        let copied = copies.types(context, steps, &types)?;
+        Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied })
     }
 
     /// The type that a value will have.
@@ -155,7 +130,9 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 }
                 // Only operations with loops of their own have operands in other layouts than their results.
                 let in_place = laid_out.in_place[operand] && has_loops(op);
-                let wanted = if in_place { &laid_out.read[operand] } else { &laid_out.operands[operand] };
+                let taken = laid_out.operands[operand].as_ref();
+                let wanted = if in_place { Some(&laid_out.read[operand]) } else { taken };
+                let Some(wanted) = wanted.and_then(PlannedLayout::tiled) else { return Ok(None) };
                 let typed = |layout: &Layout| self.steps.with_layout(self.context, own, layout);
                 let held = Layout { memory_space: layout_in(own).memory_space, ..wanted.clone() };
                 match typed(&held)? == own {

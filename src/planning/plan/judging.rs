@@ -15,14 +15,15 @@
 
 use super::classes::LayoutId;
 use super::layout_plan::{LayoutPlan, Unplanned};
-use super::planner::Planner;
+use super::planned_layout::PlannedLayout;
+use super::planner::{GoOn, Planner};
 use super::posed::Posed;
 use super::program::EntryOrders;
-use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, Progress, min_marginals, solve};
+use super::tiled::TiledPlanner;
+use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, min_marginals, solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use tensor_layout::tiled::layout::Layout;
 
 /// An argument or a result in another layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub struct EntryChange {
     /// Its number among the arrays of all arguments, or of all results.
     pub number: usize,
     /// The layout.
-    pub layout: Layout,
+    pub layout: PlannedLayout,
 }
 
 /// What a judge is asked about.
@@ -94,12 +95,9 @@ pub struct JudgedPlan {
 /// What prices a plan: the answer, or why there is none; `None` where it is to be asked no more.
 pub type Judge<'j> = dyn FnMut(Question, &LayoutPlan) -> Option<Result<Price, String>> + 'j;
 
-/// What is asked now and then whether the search may go on.
-type GoOn<'g> = dyn FnMut(&Progress) -> bool + 'g;
-
-impl Planner<'_, '_> {
+impl TiledPlanner<'_, '_> {
     /// The plan that a judge likes best after at most `most` questions. `go_on` is asked now and then; when it says no, no
-    /// more plans are made. Where the judge has chosen layouts that the problem lacks, it is [another](Planner::offering)
+    /// more plans are made. Where the judge has chosen layouts that the problem lacks, it is [another](TiledPlanner::offering)
     /// afterwards.
     ///
     /// # Errors
@@ -157,7 +155,7 @@ impl Planner<'_, '_> {
 
 /// A search with a judge.
 struct Trial<'p, 'a, 't, 'g> {
-    planner: &'p mut Planner<'a, 't>,
+    planner: &'p mut TiledPlanner<'a, 't>,
     options: &'p Options,
     go_on: &'p mut GoOn<'g>,
     /// Whether arguments and results may be laid out in any order.
@@ -281,7 +279,7 @@ impl Trial<'_, '_, '_, '_> {
         let Ok(solution) = solution else { return Ok(None) };
         let choices = solution.certificate.choices;
         let Ok(cost) = self.planner.network().cost(&choices) else { return Ok(None) };
-        self.planner.told(Certificate { choices, cost, ..self.proof.clone() }).map(Some)
+        self.planner.decode(Certificate { choices, cost, ..self.proof.clone() }).map(Some)
     }
 
     /// The change to the best plan that comes next and that the judge has not seen.
@@ -384,12 +382,12 @@ fn wrong(error: NetworkError) -> Unplanned {
 
 /// The orders of all arguments and results: what a judge sees.
 fn entry_orders(plan: &LayoutPlan) -> Vec<Vec<usize>> {
-    plan.arguments.iter().chain(&plan.results).map(|layout| layout.minor_to_major.clone()).collect()
+    plan.arguments.iter().chain(&plan.results).map(|layout| layout.order().to_vec()).collect()
 }
 
 /// How the entry of a plan differs from that of another.
 fn changes(from: &LayoutPlan, to: &LayoutPlan) -> Vec<EntryChange> {
-    let side = |argument: bool, from: &[Layout], to: &[Layout]| {
+    let side = |argument: bool, from: &[PlannedLayout], to: &[PlannedLayout]| {
         let differ = from.iter().zip(to).enumerate().filter(|(_, (from, to))| from != to);
         differ.map(|(number, (_, to))| EntryChange { argument, number, layout: to.clone() }).collect::<Vec<_>>()
     };

@@ -1,35 +1,17 @@
 //! The layouts in which each operation takes and makes its arrays, for those who write them into a program.
 
 use super::kernels::Kept;
-use super::layout_plan::{LayoutPlan, Telling, Unplanned};
-use super::planner::Planner;
+use super::layout_plan::{LaidOut, LayoutPlan, Telling, Unplanned};
+use super::planned_layout::PlannedLayout;
 use super::prices::Prices;
-use tensor_layout::tiled::layout::Layout;
+use super::tiled::TiledPlanner;
 
-/// The layouts of an operation's arrays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LaidOut {
-    /// The graph, and the number of the node in it.
-    pub node: (usize, usize),
-    /// In which it takes its operands.
-    pub operands: Vec<Layout>,
-    /// In which these are where it takes them.
-    pub read: Vec<Layout>,
-    /// Whether it reads each there, so that no copy stands between.
-    pub in_place: Vec<bool>,
-    /// In which it makes its results.
-    pub results: Vec<Layout>,
-    /// In which memory spaces; 0 where they are in registers, inside of a kernel.
-    pub spaces: Vec<u8>,
-}
-
-impl Planner<'_, '_> {
+impl TiledPlanner<'_, '_> {
     /// In which layouts each operation takes and makes its arrays. What is made again for each use has several entries.
     ///
     /// # Errors
     /// A cost does not fit in 64 bits.
-    pub fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
+    pub(super) fn tiled_operations(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
         let (program, choices) = (&self.posed.program, &self.posed.choices);
         let certificate = plan.solution.certificate.clone();
         let prices = Prices::new(&choices.classes);
@@ -43,12 +25,14 @@ impl Planner<'_, '_> {
                 false => 0,
             };
             let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
+            let results: Vec<PlannedLayout> = results.collect();
             all.push(LaidOut {
                 node: instance.node,
                 operands: Vec::new(),
                 read: Vec::new(),
                 in_place: Vec::new(),
-                results: results.collect(),
+                made: results.iter().cloned().map(Some).collect(),
+                results,
                 spaces: instance.results.iter().map(space).collect(),
             });
         }
@@ -57,7 +41,7 @@ impl Planner<'_, '_> {
             let way = &choices.ways[user][plan.solution.choices()[user]];
             let met = self.posed.met(&telling.prices, &taken, telling.held(made), telling.origin(made), way);
             let met = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?;
-            all[user].operands.push(telling.layout(made, met.to));
+            all[user].operands.push(Some(telling.layout(made, met.to)));
             all[user].read.push(telling.layout(made, met.from));
             all[user].in_place.push(self.posed.meeting(&taken).is_read_in_place());
         }

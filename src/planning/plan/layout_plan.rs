@@ -3,22 +3,24 @@
 use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::placing::Placed;
+use super::planned_layout::PlannedLayout;
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
-use super::program::{Doing, Program};
+use super::program::{ArrayName, Doing};
 use super::residency::Residency;
+use super::sharding::pod::DeviceLine;
+use super::sharding::steps::PlannedSteps;
+use super::sharding::traffic::LevelBytes;
 use super::space::{HeldBytes, SpaceTaken};
 use super::ways::MadeIn;
 use crate::solver::{Certificate, Marginal, NetworkError, NoPlan, Solution};
 use std::fmt;
 use std::ops::Range;
 use tensor_layout::operations::shape::Array;
+use tensor_layout::places::CollectiveKind;
 use tensor_layout::text::{Error, ErrorKind};
 use tensor_layout::tiled::layout::Layout;
 use tensor_layout::transfers::{StridedCopy, whole_copy};
-
-/// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
-pub type ArrayName = (usize, usize, usize);
 
 /// Layouts for a program.
 #[derive(Clone, Debug)]
@@ -29,15 +31,19 @@ pub struct LayoutPlan {
     /// What it costs at least, however it is laid out.
     pub bound: i64,
     /// The layouts of the arguments' arrays, in order.
-    pub arguments: Vec<Layout>,
+    pub arguments: Vec<PlannedLayout>,
     /// The layouts of the results' arrays, in order.
-    pub results: Vec<Layout>,
+    pub results: Vec<PlannedLayout>,
     /// For each array the layouts that it is held in, the one that it is made in first. An array that is made several times
-    /// has several entries.
-    pub values: Vec<(ArrayName, Vec<Layout>)>,
+    /// has several entries. Over places, scalars are left out.
+    pub values: Vec<(ArrayName, Vec<PlannedLayout>)>,
     /// Where layouts meet.
     pub relayouts: Vec<PlannedRelayout>,
-    /// For each of the values the number of the memory space that it is made in.
+    /// Over places, by axis of the machine: the bytes that the busiest nodes get or give, all operations together.
+    pub levels: Vec<i64>,
+    /// On devices, the part of the cost that is their work; the other part is communication.
+    pub work: i64,
+    /// For each of the values the number of the memory space that it is made in; none over places.
     pub spaces: Vec<u8>,
     /// Where values are that are not in one memory as long as they live, by value and time.
     pub stays: Vec<PlannedStay>,
@@ -45,30 +51,52 @@ pub struct LayoutPlan {
     pub transfers: Vec<PlannedTransfer>,
     /// The values that are made again, by value and time.
     pub remade: Vec<PlannedRemake>,
-    /// What the plan takes of each memory that it uses.
+    /// With capacities, the steps of operations that bring something into the places.
+    pub steps: Vec<PlannedSteps>,
+    /// The bytes of a memory that arrays leave to what operations bring, if the plan is one of those that do so.
+    pub kept: i64,
+    /// What the plan takes of each memory that it uses. Over places, bytes are those of one such memory, that of the place
+    /// with most; padding is what is more than an even share of the elements, since places have no default layouts.
     pub taken: Vec<SpaceTaken>,
     /// The proof of the bound.
     pub solution: Solution,
 }
 
-/// A relayout.
+/// A relayout. Over places, an array that an operation reads or makes in other places than those that hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedRelayout {
     /// The array.
     pub at: ArrayName,
     /// The layout in which it is made.
-    pub from: Layout,
-    /// The layout in which it is taken.
-    pub to: Layout,
-    /// The bytes that are read and written, padding included.
+    pub from: PlannedLayout,
+    /// The layout in which it is taken; along an axis that it does not name, or after `B@`, it has copies, or sums that are
+    /// not added up yet.
+    pub to: PlannedLayout,
+    /// The bytes that are read and written, padding included; over places those of all places and levels.
     pub bytes: i64,
     /// What it costs, with what it breaks.
     pub cost: i64,
     /// The nodes that take it: their graphs, and their numbers there.
     pub wanted_by: Vec<(usize, usize)>,
     /// The operands that it is for: instances of the program, and the numbers of their operands.
-    pub(super) taken_by: Vec<(usize, usize)>,
+    pub(in crate::plan) taken_by: Vec<(usize, usize)>,
+    /// Over places, what moves at each level, as often as the operation runs, in all of its steps.
+    pub traffic: LevelBytes,
+    /// On devices, the collectives that do it, in their order.
+    pub collectives: Vec<PlannedCollective>,
+}
+
+/// A collective of devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedCollective {
+    /// What is done.
+    pub kind: CollectiveKind,
+    /// Between the devices that differ in these parts of the axis.
+    pub along: Vec<DeviceLine>,
+    /// The bytes that each device gets, as often as the operation runs.
+    pub bytes: i64,
 }
 
 /// A value in a memory for a part of its life.
@@ -132,12 +160,34 @@ pub struct PlannedTransfer {
     pub read_by: Vec<(usize, usize)>,
 }
 
+/// The layouts of an operation's arrays, for those who write them into a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaidOut {
+    /// The graph, and the number of the node in it.
+    pub node: (usize, usize),
+    /// In which it takes its operands. `None` where that is no layout over the places, as with windows, which overlap, or does
+    /// not fit into them: then these read elements where they are.
+    pub operands: Vec<Option<PlannedLayout>>,
+    /// In which these are where it takes them.
+    pub read: Vec<PlannedLayout>,
+    /// Whether it reads each there, so that no copy stands between.
+    pub in_place: Vec<bool>,
+    /// In which it makes its results: over places with copies, which are added up, where loops of a sum are spread. `None` as
+    /// above.
+    pub made: Vec<Option<PlannedLayout>>,
+    /// In which its results are held.
+    pub results: Vec<PlannedLayout>,
+    /// In which memory spaces; 0 where they are in registers, inside of a kernel. Over places none.
+    pub spaces: Vec<u8>,
+}
+
 /// What a layout of an array would cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alternative {
     /// The layout.
-    pub layout: Layout,
+    pub layout: PlannedLayout,
     /// The best plan in which the array is made in it.
     pub best: Marginal,
 }
@@ -284,7 +334,7 @@ impl Telling<'_, '_, '_> {
         let told: Vec<usize> = (0..program.made.len()).filter(|made| !program.is_result(*made)).collect();
         let value = |made: &usize| {
             let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
-            (array_name(program, *made), layouts)
+            (program.name(*made), layouts)
         };
         Ok(LayoutPlan {
             cost: self.certificate.cost,
@@ -293,10 +343,14 @@ impl Telling<'_, '_, '_> {
             results,
             values: told.iter().map(value).collect(),
             relayouts,
+            levels: Vec::new(),
+            work: 0,
             spaces: told.iter().map(|made| spaces[*made]).collect(),
             stays,
             transfers,
             remade: self.remade(),
+            steps: Vec::new(),
+            kept: 0,
             taken,
             solution: Solution { certificate: self.certificate },
         })
@@ -352,7 +406,7 @@ impl Telling<'_, '_, '_> {
         let (mut stays, mut transfers) = (Vec::new(), Vec::new());
         for made in 0..program.made.len() {
             let Some((placed, own)) = self.residency(made) else { continue };
-            let at = array_name(program, made);
+            let at = program.name(made);
             if own.near.is_empty() || own.far.is_empty() {
                 continue;
             }
@@ -364,7 +418,7 @@ impl Telling<'_, '_, '_> {
                 stays.extend(moments.iter().map(stay));
             }
             for (number, moved) in own.moves.iter().enumerate() {
-                let layout = self.layout(made, self.made_in(made));
+                let layout = self.tiled(made, self.made_in(made));
                 let array = Array { layout: layout.clone(), ..program.made[made].array.clone() };
                 let copy = whole_copy(&array).map_err(|error| (node(moved.flight.moments.start), error))?;
                 let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
@@ -412,7 +466,7 @@ impl Telling<'_, '_, '_> {
             let (Some(again), Some(first)) = (own.again, own.near.first().or(own.far.first())) else { continue };
             let nodes = [program.at_moment(first.end - 1), program.at_moment(again)];
             let bytes = own.bytes[usize::from(own.near.is_empty())];
-            let at = array_name(program, made);
+            let at = program.name(made);
             found.push(PlannedRemake { at, bytes, nodes, moments: first.end..again, cost: own.cost });
         }
         found
@@ -446,7 +500,12 @@ impl Telling<'_, '_, '_> {
         }
     }
 
-    pub fn layout(&self, made: usize, id: LayoutId) -> Layout {
+    /// A layout of an array, as a plan has it.
+    pub fn layout(&self, made: usize, id: LayoutId) -> PlannedLayout {
+        PlannedLayout::Tiled(self.tiled(made, id))
+    }
+
+    pub fn tiled(&self, made: usize, id: LayoutId) -> Layout {
         self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
     }
 
@@ -499,19 +558,15 @@ impl Telling<'_, '_, '_> {
         }
         let bytes = &self.posed.choices.classes.all[self.posed.choices.class[made]].bytes;
         PlannedRelayout {
-            at: array_name(&self.posed.program, made),
+            at: self.posed.program.name(made),
             from: self.layout(made, from),
             to: self.layout(made, to),
             bytes: bytes[usize::from(from)].saturating_add(bytes[usize::from(to)]),
             cost,
             wanted_by: Vec::new(),
             taken_by: Vec::new(),
+            traffic: LevelBytes::default(),
+            collectives: Vec::new(),
         }
     }
-}
-
-/// The name of an array of a program.
-pub(super) fn array_name(program: &Program, made: usize) -> ArrayName {
-    let (graph, node) = program.instances[program.made[made].by].node;
-    (graph, node, program.made[made].leaf)
 }

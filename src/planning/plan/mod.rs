@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use tensor_layout::hlo::Module;
-//! use layout_plan::plan::{EntryLayouts, Planner};
+//! use layout_plan::plan::{EntryLayouts, Planner, TiledPlanner};
 //! use layout_plan::solver::Options;
 //! use tensor_layout::targets::Target;
 //!
@@ -13,7 +13,7 @@
 //! }").unwrap();
 //! let target = Target::parse("tpu_v5e").unwrap();
 //! let (graphs, facts) = (module.graphs(), module.facts());
-//! let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+//! let planner = TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
 //! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
 //! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
 //! ```
@@ -22,7 +22,7 @@
 //! its operations ways to combine them ([`ways`]); what is a kernel is decided ([`kernels`]); all costs go into a network
 //! ([`prices`], [`posed`]), which the [solver](crate::solver) solves,
 //! within the capacities of memories ([`live`],
-//! [`space`]); and the solution is told as a plan ([`planner`], [`layout_plan`]).
+//! [`space`]); and the solution is told as a plan ([`planner`], [`tiled`], [`layout_plan`]).
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -52,8 +52,10 @@
 //! | [`space`] | what they take of it, and capacities |
 //! | [`laid_out`] | the layouts of each operation's arrays |
 //! | [`working`] | what operations work on beside the fastest memory |
+//! | [`planned_layout`] | the layout of an array in a plan |
 //! | [`layout_plan`] | the plan |
-//! | [`planner`] | planning, and what other layouts would cost |
+//! | [`planner`] | planning: the best plan, proofs, what other layouts would cost |
+//! | [`tiled`] | planning of tiled layouts |
 //! | [`judging`] | plans that something else prices |
 //! | [`sharding`] | the same on machines with places: TensorLayouts, and steps over time |
 
@@ -72,6 +74,7 @@ pub mod layout_plan;
 pub mod live;
 pub mod moving;
 pub mod placing;
+pub mod planned_layout;
 pub mod planner;
 pub mod posed;
 pub mod posing_steps;
@@ -84,20 +87,21 @@ pub mod residency;
 pub mod settling;
 pub mod sharding;
 pub mod space;
+pub mod tiled;
 pub mod transfers;
 pub mod ways;
 pub mod working;
 
 pub use judging::{EntryChange, JudgedPlan, Lesson, Price, Question};
-pub use laid_out::LaidOut;
 pub use layout_plan::{
-    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer,
-    Unplanned,
+    Alternative, LaidOut, LayoutPlan, MemoryExcess, PlannedCollective, PlannedRelayout, PlannedRemake, PlannedStay,
+    PlannedTransfer, Unplanned,
 };
 pub use placing::Residence;
-pub use planner::Planner;
+pub use planned_layout::{BESIDE, PlannedLayout};
+pub use planner::{GoOn, Planner};
 pub use posing_steps::COSTS;
-pub use program::{Doing, EntryOrders, Instance, Made, Program};
+pub use program::{ArrayName, Doing, EntryOrders, Instance, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};
+pub use tiled::TiledPlanner;
 pub use ways::EntryLayouts;
-pub use working::{WorkingArray, WorkingSet};

@@ -1,575 +1,266 @@
-//! Planning a program: the best plan, what the layouts that it has cost, and what others would.
+//! Planning, whatever the layouts are: the best plan of a problem, the plan that a proof proves, and what other layouts cost.
+//!
+//! A problem is a network of costs, with a resource for each capacity. What its choices are is known to those who build it:
+//! [tiled layouts](super::tiled), or [layouts over places](super::sharding).
 
-use super::again::made_again;
-use super::classes::{LayoutClasses, LayoutId};
-use super::holders::HeldIn;
-use super::layout_plan::{
-    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, Telling, Unplanned, array_name,
-};
-use super::moving::{ends, form};
-use super::placing::{Placed, Residence};
-use super::posed::{Located, Posed, Taken};
-use super::posing_steps::PosingSteps;
-use super::prices::Prices;
-use super::program::{Doing, EntryOrders, Program};
-use super::residency::Residency;
-use super::space::{HeldBytes, LimitedSpace, SpaceLimit, SpaceTaken};
-use super::ways::{EntryLayouts, MadeIn, Tied, Way, Whereabouts};
-use crate::solver::{
-    Certificate, CostNetwork, FORBIDDEN, Marginal, NetworkError, NoPlan, Options, Progress, check, min_marginals,
-    solve, solve_from,
-};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-use std::ops::Range;
-use tensor_layout::operations::facts::Facts;
-use tensor_layout::operations::graph::Graph;
-use tensor_layout::targets::Target;
+use super::layout_plan::{Alternative, LaidOut, LayoutPlan, MemoryExcess, PlannedRelayout, Unplanned};
+use super::placing::Residence;
+use super::planned_layout::PlannedLayout;
+use super::posed::Located;
+use super::program::{ArrayName, Program};
+use super::space::SpaceLimit;
+use crate::solver::{Certificate, CostNetwork, Marginal, NoPlan, Options, Progress, check, min_marginals, solve_from};
+use std::cmp::Reverse;
+use tensor_layout::places::Machine;
 use tensor_layout::text::Error;
-use tensor_layout::tiled::layout::Layout;
 
-/// A program whose layouts are to be planned.
-pub struct Planner<'a, 't> {
-    pub(super) posed: Posed<'a, 't>,
-    network: CostNetwork,
-    /// The problem with capacities, where there are some.
-    limited: Option<LimitedSpace>,
-    /// The capacities that were asked for, of which some bytes may be kept.
-    asked: (Vec<SpaceLimit>, Residence),
-    /// Orders that arguments and results were offered beside those of the target.
-    offered: Vec<EntryOrders>,
+/// How many arrays an error names.
+pub const MOST_NAMED: usize = 5;
+
+/// What is asked now and then whether a search may go on.
+pub type GoOn<'g> = dyn FnMut(&Progress) -> bool + 'g;
+
+/// The layouts of an array, and the variable that chooses one.
+pub struct ListedLayouts {
+    /// The variable.
+    pub variable: usize,
+    /// The layouts; `None` for one whose addresses do not fit in 64 bits.
+    pub layouts: Vec<Option<PlannedLayout>>,
+    /// For each choice of the variable the number of the layout.
+    pub chosen: Vec<usize>,
 }
 
-impl<'a, 't> Planner<'a, 't> {
-    /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
+/// A program whose layouts are to be planned.
+pub trait Planner {
+    /// The program.
+    fn program(&self) -> &Program<'_>;
+
+    /// The machine.
+    fn machine(&self) -> &Machine;
+
+    /// The problem as a network of costs.
+    fn network(&self) -> &CostNetwork;
+
+    /// The capacities, by the numbers of the network's resources.
+    fn limits(&self) -> &[SpaceLimit];
+
+    /// The capacities that were put in.
+    fn capacities(&self) -> &[SpaceLimit];
+
+    /// The array that a variable is about.
+    fn array_of(&self, variable: usize) -> Option<usize>;
+
+    /// The layouts that an array may have, the default first where there is one; `None` where nothing is chosen.
+    fn listed(&self, made: usize) -> Option<ListedLayouts>;
+
+    /// Choices to begin with. They need not be legal.
+    fn start(&self, options: &Options, go_on: &mut GoOn) -> Vec<usize>;
+
+    /// The plan that some choices are, whose cost is known.
     ///
     /// # Errors
-    /// What is wrong with the program: a size without a bound, costs that do not fit in 64 bits.
-    pub fn new(
-        graphs: &'a [Graph],
-        entry: usize,
-        facts: &Facts,
-        target: &'t Target,
-        ends: EntryLayouts,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        Planner::within(graphs, entry, facts, (target, ends), &mut |_| true)
-    }
+    /// Bytes or costs do not fit in 64 bits.
+    fn decode(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned>;
 
-    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    /// Adds capacities of memories to those that there are, at most one for each memory space, and says whether arrays may
+    /// change their memory.
     ///
     /// # Errors
-    /// Those of [`Planner::new`], and [`Unplanned::Undecided`].
-    pub fn within(
-        graphs: &'a [Graph],
-        entry: usize,
-        facts: &Facts,
-        (target, ends): (&'t Target, EntryLayouts),
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        Planner::of_program_within(&program, (target, ends), go_on)
-    }
+    /// A capacity below 0; bytes that do not fit; [`Unplanned::Undecided`].
+    fn put_limits(&mut self, limits: &[SpaceLimit], residence: Residence, go_on: &mut GoOn) -> Result<(), Unplanned>;
 
-    /// Poses the problem of a program.
+    /// Leaves so many bytes of a capacity to what operations bring.
     ///
     /// # Errors
-    /// Those of [`Planner::new`], and a fixed layout that has no meaning on its array.
-    pub fn of_program(
-        program: &Program<'a>,
-        target: &'t Target,
-        ends: EntryLayouts,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        Planner::of_program_within(program, (target, ends), &mut |_| true)
-    }
+    /// Those of [`Planner::put_limits`].
+    fn keep(&mut self, bytes: i64) -> Result<(), Unplanned>;
 
-    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    /// Puts in capacities of the machine's memories.
     ///
     /// # Errors
-    /// The errors of [`Planner::of_program`], and [`Unplanned::Undecided`].
-    pub fn of_program_within(
-        program: &Program<'a>,
-        (target, ends): (&'t Target, EntryLayouts),
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        let mut steps = PosingSteps::new(go_on);
-        steps.step().map_err(|error| Unplanned::from(((0, 0), error)))?;
-        let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
-        let posed = Posed::within(program, LayoutClasses::new(target), ends, &mut steps)?;
-        let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
-        let asked = (Vec::new(), Residence::default());
-        Ok(Planner { posed, network, limited: None, asked, offered: Vec::new() })
+    /// The machine has no such memory space, or it is limited twice; those of [`Planner::put_limits`].
+    fn limit(&mut self, limits: &[SpaceLimit], residence: Residence, go_on: &mut GoOn) -> Result<(), Unplanned> {
+        let known = self.machine().check_limits(limits.iter().map(|limit| limit.space));
+        known.map_err(|error| Unplanned::Wrong(None, error))?;
+        self.put_limits(limits, residence, go_on)
     }
 
-    /// The same problem where arguments and results may be laid out in any order, and in these ones for certain: there are
-    /// too many orders of five dimensions for a list. `go_on` is asked now and then; when it says no, nothing is decided.
+    /// The same problem with capacities.
     ///
     /// # Errors
-    /// Orders that do not fit the arguments and results, and those of [`Planner::within`] and [`Planner::limited`].
-    pub fn offering(
-        &self,
-        orders: &[EntryOrders],
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        let offered = [&self.offered[..], orders].concat();
-        let (program, target) = (self.posed.program.clone(), self.posed.choices.classes.target);
-        let mut classes = LayoutClasses::new(target);
-        classes.offer_entries(&program, &offered).map_err(|error| Unplanned::Wrong(None, error))?;
-        let mut steps = PosingSteps::new(go_on);
-        let posed = Posed::within(program, classes, EntryLayouts::Free, &mut steps)?;
-        let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
-        let planner = Planner { posed, network, limited: None, asked: (Vec::new(), self.asked.1), offered };
-        if self.asked.0.is_empty() { Ok(planner) } else { planner.limited_within(&self.asked.0, self.asked.1, go_on) }
-    }
-
-    /// The orders that were offered, see [`Planner::offering`].
-    pub fn offered(&self) -> &[EntryOrders] {
-        &self.offered
-    }
-
-    /// The same with capacities of memories, at most one for each memory space.
-    ///
-    /// # Errors
-    /// The machine has no such memory space, or it is limited twice; a capacity below 0; bytes that do not fit.
-    pub fn limited(self, limits: &[SpaceLimit]) -> Result<Planner<'a, 't>, Unplanned> {
+    /// Those of [`Planner::limit`].
+    fn limited(self, limits: &[SpaceLimit]) -> Result<Self, Unplanned>
+    where
+        Self: Sized,
+    {
         self.limited_in(limits, Residence::OverTime)
     }
 
     /// The same, and whether arrays may change their memory.
     ///
     /// # Errors
-    /// Those of [`Planner::limited`].
-    pub fn limited_in(self, limits: &[SpaceLimit], residence: Residence) -> Result<Planner<'a, 't>, Unplanned> {
-        self.limited_within(limits, residence, &mut |_| true)
-    }
-
-    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
-    ///
-    /// # Errors
-    /// Those of [`Planner::limited`], and [`Unplanned::Undecided`].
-    pub fn limited_within(
-        mut self,
-        limits: &[SpaceLimit],
-        residence: Residence,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        let machine = self.posed.choices.classes.target.machine();
-        let known = machine.check_limits(limits.iter().map(|limit| limit.space));
-        known.map_err(|error| Unplanned::Wrong(None, error))?;
-        self.asked = (limits.to_vec(), residence);
-        self.keep_within(0, go_on)?;
+    /// Those of [`Planner::limit`].
+    fn limited_in(mut self, limits: &[SpaceLimit], residence: Residence) -> Result<Self, Unplanned>
+    where
+        Self: Sized,
+    {
+        self.limit(limits, residence, &mut |_| true)?;
         Ok(self)
     }
 
-    /// The capacities.
-    pub fn capacities(&self) -> &[SpaceLimit] {
-        &self.asked.0
-    }
-
-    /// The capacities of the machine that a plan exceeds, beside those that are asked for.
-    pub fn exceeded(&self, plan: &LayoutPlan) -> Vec<SpaceLimit> {
-        self.exceeded_by(&plan.taken)
-    }
-
-    /// Whether a plan may exceed a capacity of the machine: whether one does in which each array takes the most that it can.
-    ///
-    /// # Errors
-    /// 64 bits do not hold the bytes.
-    pub fn may_exceed(&self) -> Result<bool, Unplanned> {
-        let moments = self.posed.moments();
-        let most: Vec<Vec<HeldBytes>> =
-            moments.iter().enumerate().map(|(made, moments)| self.most_held(made, moments)).collect();
-        let taken = self.posed.taken_space(&most).map_err(|error| Unplanned::Wrong(None, error))?;
-        Ok(!self.exceeded_by(&taken).is_empty())
-    }
-
-    /// Of memories of one space, as a cache and what is behind it, the capacity is that of the largest.
-    fn exceeded_by(&self, taken: &[SpaceTaken]) -> Vec<SpaceLimit> {
-        let memories = &self.posed.choices.classes.target.machine().memories;
-        let over = |taken: &SpaceTaken| {
-            let own = memories.iter().filter(|memory| memory.space == taken.space).map(|memory| memory.bytes).max();
-            let limit = own.map(|bytes| SpaceLimit { space: taken.space, bytes });
-            limit.filter(|limit| taken.peak > limit.bytes && self.asked.0.iter().all(|own| own.space != limit.space))
-        };
-        taken.iter().filter_map(over).collect()
-    }
-
-    /// The most bytes of an array in each memory that it may be in, and those of a second layout.
-    fn most_held(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
-        let Posed { program, choices, holders, .. } = &self.posed;
-        let (class, prices) = (choices.class[made], Prices::new(&choices.classes));
-        let is_far = self.posed.is_outer(made);
-        let held = |layout: LayoutId| HeldBytes {
-            layout,
-            space: if is_far { 0 } else { prices.space(class, layout) },
-            bytes: choices.classes.all[class].bytes[usize::from(layout)],
-            moments: moments.to_vec(),
-        };
-        let ways = choices.ways[program.made[made].by].iter();
-        let first: Vec<HeldBytes> = ways.map(|way| held(way.results[program.made[made].result])).collect();
-        let states = holders[made].iter().flat_map(|(_, states)| states.iter());
-        let second: Vec<HeldBytes> = states.filter_map(|(_, second)| second.map(held)).collect();
-        let mut most = Vec::new();
-        for all in [first, second] {
-            // With a capacity of the fastest memory, what is there may be in memory space 0.
-            let far = self.limited.is_some().then(|| all.iter().map(|own| HeldBytes { space: 0, ..own.clone() }));
-            let mut by_space: BTreeMap<u8, HeldBytes> = BTreeMap::new();
-            for own in far.into_iter().flatten().chain(all.iter().cloned()) {
-                let largest = by_space.entry(own.space).or_insert_with(|| own.clone());
-                if own.bytes > largest.bytes {
-                    *largest = own;
-                }
-            }
-            most.extend(by_space.into_values());
-        }
-        most
-    }
-
-    /// Adds capacities to those that there are, within a time as [`Planner::limited_within`].
-    ///
-    /// # Errors
-    /// The errors of [`Planner::limited_within`].
-    pub fn limit(
-        &mut self,
-        limits: &[SpaceLimit],
-        residence: Residence,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(), Unplanned> {
-        self.asked.0.extend_from_slice(limits);
-        self.asked.1 = residence;
-        self.keep_within(0, go_on)
-    }
-
-    /// Leaves so many bytes of the fastest memory's capacity to pieces of arrays that are not in it, where it has one.
-    ///
-    /// # Errors
-    /// Those of [`Planner::limited`].
-    pub fn keep(&mut self, bytes: i64) -> Result<(), Unplanned> {
-        self.keep_within(bytes, &mut |_| true)
-    }
-
-    fn keep_within(&mut self, bytes: i64, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Unplanned> {
-        let prices = Prices::new(&self.posed.choices.classes);
-        let (mut limits, residence) = (self.asked.0.clone(), self.asked.1);
-        for limit in limits.iter_mut().filter(|limit| bytes > 0 && Some(limit.space) == prices.fastest()) {
-            limit.bytes = limit.bytes.saturating_sub(bytes).max(0);
-        }
-        let (network, limits) = (self.network.clone(), (&limits[..], residence));
-        self.limited = Some(LimitedSpace::new(&self.posed, &prices, network, limits, &mut PosingSteps::new(go_on))?);
-        Ok(())
-    }
-
     /// The number of arrays for which layouts are chosen.
-    pub fn arrays(&self) -> usize {
-        self.posed.program.made.len()
-    }
-
-    /// The problem as a network of costs.
-    pub fn network(&self) -> &CostNetwork {
-        self.limited.as_ref().map_or(&self.network, |limited| &limited.network)
+    fn arrays(&self) -> usize {
+        self.program().made.len()
     }
 
     /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
     ///
     /// # Errors
     /// Why there is no plan.
-    pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
+    fn plan(&self, options: &Options, go_on: &mut GoOn) -> Result<LayoutPlan, Unplanned> {
+        self.best(options, go_on)
+    }
+
+    /// The plan of least cost of the problem as it is.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    fn best(&self, options: &Options, go_on: &mut GoOn) -> Result<LayoutPlan, Unplanned> {
         let start = self.start(options, go_on);
-        let found = solve_from(self.network(), &start, options, &mut |progress| go_on(progress));
-        let solution = found.map_err(|why| self.unplanned(why))?;
-        self.told(solution.certificate)
+        let solution = solve_from(self.network(), &start, options, go_on).map_err(|why| self.unplanned(why))?;
+        self.decode(solution.certificate)
     }
 
     /// The best plan, and none that costs more than a known one.
     ///
     /// # Errors
     /// Why there is no plan.
-    pub fn plan_from(
-        &self,
-        known: &LayoutPlan,
-        options: &Options,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<LayoutPlan, Unplanned> {
-        let found = solve_from(self.network(), known.solution.choices(), options, &mut |progress| go_on(progress));
-        self.told(found.map_err(|why| self.unplanned(why))?.certificate)
+    fn plan_from(&self, known: &LayoutPlan, options: &Options, go_on: &mut GoOn) -> Result<LayoutPlan, Unplanned> {
+        let found = solve_from(self.network(), known.solution.choices(), options, go_on);
+        self.decode(found.map_err(|why| self.unplanned(why))?.certificate)
     }
 
-    /// A plan to begin with: where the fastest memory has a capacity, the best one that is found with a capacity of nothing,
-    /// which fits every capacity. So no capacity costs more than none, however early the search ends. It need not be legal.
-    fn start(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Vec<usize> {
-        let start = self.in_defaults();
-        let Some(network) = self.network_of_nothing() else { return start };
-        // Where a gap is allowed, it is no use to take long for the best plan of a problem that is not asked about.
-        let entries = if options.gap > 0 { TABLE_ENTRIES_OF_START } else { options.table_entries };
-        let options = Options { table_entries: entries.min(options.table_entries), ..*options };
-        solve_from(&network, &start, &options, go_on).map_or(start, |found| found.certificate.choices)
+    /// The capacities of the machine that a plan exceeds, beside those that were put in. On places, none.
+    fn exceeded(&self, _: &LayoutPlan) -> Vec<SpaceLimit> {
+        Vec::new()
     }
 
-    /// The problem with a capacity of nothing in the fastest memory, where that has another one.
-    fn network_of_nothing(&self) -> Option<CostNetwork> {
-        let limited = self.limited.as_ref()?;
-        let fastest = Prices::new(&self.posed.choices.classes).fastest()?;
-        let resource = limited.limits.iter().position(|limit| limit.space == fastest && limit.bytes > 0)?;
-        Some(limited.network.with_nothing_of(resource))
+    /// Whether a plan may exceed a capacity of the machine.
+    ///
+    /// # Errors
+    /// 64 bits do not hold the bytes.
+    fn may_exceed(&self) -> Result<bool, Unplanned> {
+        Ok(false)
     }
 
-    /// Each array in the default layout where its operation has that, other names of an array as that is, and where
-    /// capacities leave a choice all in memory space 0, or else all near. It need not be legal.
-    fn in_defaults(&self) -> Vec<usize> {
-        let ways = &self.posed.choices.ways;
-        let mut second: FxHashMap<usize, &[HeldIn]> = FxHashMap::default();
-        second.extend(self.posed.holders.iter().flatten().map(|(variable, states)| (*variable, &states[..])));
-        let mut lies: FxHashMap<usize, &[Residency]> = FxHashMap::default();
-        lies.extend(self.placed().iter().flatten().map(|own| (own.variable, &own.states[..])));
-        let of_way = |way: &Way| {
-            // What must be taken as it is made would bind those that come later.
-            let binds = way.tied == Some(Tied::Result) || way.home == Some(Whereabouts::Result);
-            let others = way.results.iter().filter(|id| **id != 0).count();
-            (usize::from(binds), others, way.operands.iter().flatten().filter(|id| **id != 0).count())
-        };
-        let completed = |is_far: bool| {
-            self.network().completed(Vec::new(), |variable, choice| {
-                if let Some(own) = ways.get(variable) {
-                    of_way(&own[choice])
-                } else if let Some(states) = second.get(&variable) {
-                    (usize::from(states[choice].1.is_some()), 0, 0)
-                } else if let Some(own) = lies.get(&variable).map(|states| &states[choice]) {
-                    let side = if is_far { &own.near } else { &own.far };
-                    (usize::from(own.again.is_some() || !side.is_empty()), 0, 0)
-                } else {
-                    (0, 0, 0)
-                }
-            })
-        };
-        let far = completed(true);
-        if lies.is_empty() || self.network().cost(&far).is_ok() { far } else { completed(false) }
+    /// The best plan in which operations have room for their smallest steps, with these, and with the bytes of the fastest
+    /// memory that arrays leave for this: as many as those steps need where arrays would leave less, none where they leave
+    /// enough. On places, all plans are so.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    fn plan_in_steps(&mut self, options: &Options, go_on: &mut GoOn) -> Result<LayoutPlan, Unplanned> {
+        self.plan(options, go_on)
+    }
+
+    /// Puts the steps of operations into a plan, where it has none yet.
+    ///
+    /// # Errors
+    /// A cost or the bytes of a layout do not fit in 64 bits.
+    fn add_steps(&self, _: &mut LayoutPlan) -> Result<(), Unplanned> {
+        Ok(())
     }
 
     /// The plan that a certificate proves.
     ///
     /// # Errors
     /// What is wrong with the certificate.
-    pub fn proved(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
+    fn proved(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
+        self.replayed(certificate)
+    }
+
+    /// The plan that a certificate proves of the problem as it is.
+    ///
+    /// # Errors
+    /// What is wrong with the certificate.
+    fn replayed(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
         check(self.network(), &certificate).map_err(|error| Unplanned::Wrong(None, Error::new(error.to_string())))?;
-        self.told(certificate)
+        self.decode(certificate)
     }
 
-    /// A plan of these choices, whose cost is known.
-    pub(super) fn told(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
-        let prices = Prices::new(&self.posed.choices.classes);
-        Ok(Telling { posed: &self.posed, prices, placed: self.placed(), certificate }.plan()?)
+    /// In which layouts each operation takes, makes and holds its arrays. What is made again for each use has several entries.
+    ///
+    /// # Errors
+    /// A cost or addresses do not fit in 64 bits.
+    fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned>;
+
+    /// What the layouts that the program has cost; `None` where they are not possible here.
+    fn given(&self) -> Option<i64> {
+        None
     }
 
-    /// The arrays that may be in another memory, where there are capacities.
-    pub(super) fn placed(&self) -> &[Option<Placed>] {
-        self.limited.as_ref().map_or(&[], |limited| &limited.placed)
+    /// The plan that the layouts of the program are, whose bound is its own cost; `None` where it has none for this machine.
+    ///
+    /// # Errors
+    /// The first operation that cannot have them, or why the cost does not fit.
+    fn given_plan(&self) -> Result<Option<LayoutPlan>, Located> {
+        Ok(None)
+    }
+
+    /// For each layout that an array may be made in, the best plan with it; an entry for each time that the array is made.
+    /// Empty where no array has this name. `go_on` is asked now and then; when it says no, what is left is not decided.
+    fn why(&self, name: ArrayName, options: &Options, go_on: &mut GoOn) -> Vec<Vec<Alternative>> {
+        let is_it = |made: &usize| self.program().name(*made) == name && !self.program().is_result(*made);
+        let named = (0..self.arrays()).filter(is_it);
+        let listed: Vec<ListedLayouts> = named.filter_map(|made| self.listed(made)).collect();
+        let variables: Vec<usize> = listed.iter().map(|own| own.variable).collect();
+        let marginals = min_marginals(self.network(), &variables, options, go_on).unwrap_or_default();
+        listed.into_iter().zip(marginals).map(|(own, marginals)| own.alternatives(marginals)).collect()
+    }
+
+    /// The best plan that does without a relayout: in which the operations that want it take the array as it is made. `None`
+    /// where that is not asked: nothing says which operations could.
+    fn without(&self, _: &PlannedRelayout, _: &Options, _: &mut GoOn) -> Option<Marginal> {
+        None
     }
 
     /// Why there is no plan, with the names of the program.
-    pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
-        let limits = self.limited.as_ref().map_or(&[][..], |limited| &limited.limits);
+    fn unplanned(&self, why: NoPlan) -> Unplanned {
         let excess = |resource: usize, moment, bytes, capacity| {
             // The bandwidth is a resource, too, and no memory.
-            let space = limits.get(resource)?.space;
-            let memory = self.posed.choices.classes.target.machine().space_name(space);
-            Some(MemoryExcess { space, memory, at: self.posed.program.at_moment(moment), bytes, capacity })
+            let space = self.limits().get(resource)?.space;
+            let memory = self.machine().space_name(space);
+            Some(MemoryExcess { space, memory, at: self.program().at_moment(moment), bytes, capacity })
         };
         Unplanned::of(why, excess, |resource, moment| self.largest(resource, moment))
     }
 
     /// The arrays that take most of a resource at a moment, each with the least that it can take, largest first.
     fn largest(&self, resource: usize, moment: i64) -> Vec<(ArrayName, i64)> {
-        let mut taken: Vec<(usize, i64)> = Vec::new();
-        for occupancy in self.network().occupancies() {
-            if occupancy.resource == resource && occupancy.moments.contains(&moment) {
-                taken.push((occupancy.variable, occupancy.amounts.iter().copied().min().unwrap_or(0)));
-            }
-        }
-        taken.retain(|(_, bytes)| *bytes > 0);
-        taken.sort_by_key(|(variable, bytes)| (std::cmp::Reverse(*bytes), *variable));
+        let then = self.network().occupancies().iter();
+        let then = then.filter(|own| own.resource == resource && own.moments.contains(&moment));
+        let least = |amounts: &[i64]| amounts.iter().copied().min().unwrap_or(0);
+        let mut taken: Vec<(i64, usize, usize)> = then
+            .filter_map(|own| Some((least(&own.amounts), own.variable, self.array_of(own.variable)?)))
+            .filter(|(bytes, ..)| *bytes > 0)
+            .collect();
+        taken.sort_by_key(|(bytes, variable, _)| (Reverse(*bytes), *variable));
         taken.truncate(MOST_NAMED);
-        let named = |(variable, bytes)| Some((array_name(&self.posed.program, self.array_of(variable)?), bytes));
-        taken.into_iter().filter_map(named).collect()
-    }
-
-    /// The array that a variable is about.
-    fn array_of(&self, variable: usize) -> Option<usize> {
-        if let Some(instance) = self.posed.program.instances.get(variable) {
-            return instance.results.first().copied();
-        }
-        let holder = |holder: &Option<(usize, _)>| holder.as_ref().is_some_and(|(own, _)| *own == variable);
-        let placed = || self.placed().iter().position(|own| own.as_ref().is_some_and(|own| own.variable == variable));
-        self.posed.holders.iter().position(holder).or_else(placed)
-    }
-
-    /// What the layouts that the program has cost; `None` where they are not possible here.
-    pub fn given(&self) -> Option<i64> {
-        self.network.cost(&self.given_choices().ok()?).ok()
-    }
-
-    /// The plan that the layouts of the program are, whose bound is its own cost.
-    ///
-    /// # Errors
-    /// The first operation that cannot have them, or why the cost does not fit.
-    pub fn given_plan(&self) -> Result<LayoutPlan, Located> {
-        let choices = self.given_choices()?;
-        let cost = self.network.cost(&choices).map_err(|error| self.disagreed(&choices, &error))?;
-        let certificate = Certificate { choices, cost, bound: cost, reductions: Vec::new(), proof: Vec::new() };
-        let prices = Prices::new(&self.posed.choices.classes);
-        Telling { posed: &self.posed, prices, placed: &[], certificate }.plan()
-    }
-
-    /// The operation at which choices are not possible.
-    fn disagreed(&self, choices: &[usize], error: &NetworkError) -> Located {
-        let variable = match error {
-            NetworkError::ForbiddenChoice { variable, .. } => *variable,
-            NetworkError::ForbiddenPair { ends, .. } => ends[1],
-            _ => choices.len(),
-        };
-        let made = self.array_of(variable).map(|made| array_name(&self.posed.program, made));
-        let wrong = match error {
-            NetworkError::ForbiddenChoice { .. } | NetworkError::ForbiddenPair { .. } => {
-                Error::new("the operation cannot take its operands in the layouts of the file").unsupported()
-            }
-            error => error.clone().into(),
-        };
-        (made.map_or((0, 0), |(graph, node, _)| (graph, node)), wrong)
-    }
-
-    /// The ways that come nearest to the layouts of the program.
-    fn given_choices(&self) -> Result<Vec<usize>, Located> {
-        let Posed { program, choices, holders, kernels, .. } = &self.posed;
-        let mut chosen: Vec<usize> = Vec::with_capacity(self.network.variables().len());
-        let missing = |made: usize| {
-            let (by, layouts) = (program.made[made].by, &choices.classes.all[choices.class[made]].layouts);
-            let (own, default) = (&layouts[usize::from(choices.given[made])], &layouts[0]);
-            let why = match program.instances[by].doing {
-                Doing::Argument(..) | Doing::Result(_) => {
-                    format!("the layout of the file is {own}, and arguments and results are in the default, {default}")
-                }
-                _ => format!("the operation is not planned with a result in {own}, the layout of the file"),
-            };
-            (program.instances[by].node, Error::new(why).unsupported())
-        };
-        for (k, instance) in program.instances.iter().enumerate() {
-            let results =
-                |way: &Way| instance.results.iter().zip(&way.results).all(|(made, id)| choices.given[*made] == *id);
-            let alike = |way: &Way| {
-                let same = |(made, id): (&usize, &Option<LayoutId>)| id.is_none_or(|id| choices.given[*made] == id);
-                instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
-            };
-            let first = |fits: &dyn Fn(&Way) -> bool| choices.ways[k].iter().position(fits);
-            // A name follows the array that it names where they cannot both have their layouts of the file: what takes the
-            // name copies it then.
-            let named = instance.operands.first().filter(|_| kernels.renamed[k]).and_then(|made| {
-                let by = program.made[*made].by;
-                Some(choices.ways[by][*chosen.get(by)?].results[program.made[*made].result])
-            });
-            let follows = named.and_then(|own| {
-                let takes = |way: &Way| way.operands[0] == Some(own);
-                first(&|way| takes(way) && results(way)).or_else(|| first(&takes))
-            });
-            // A reshape that moves elements between these layouts is made in its form, with copies before and after it.
-            let form = form(program, choices, k).filter(|_| first(&|way| results(way) && alike(way) == 1).is_none());
-            let in_form = form.and_then(|form| first(&|way| ends(program, choices, k, way) == Some(form)));
-            // What is made in another layout than that of the file is copied by those that take it.
-            let copied = matches!(instance.doing, Doing::Operation(_));
-            let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| copied || results(way));
-            let best = ways.max_by_key(|(number, way)| (results(way), alike(way), std::cmp::Reverse(*number)));
-            let best = follows.or(in_form).or(best.map(|(number, _)| number));
-            chosen.push(best.ok_or_else(|| missing(instance.results[0]))?);
-        }
-        self.posed.settle(&mut chosen);
-        for (made, holder) in holders.iter().enumerate() {
-            let Some((_, states)) = holder else { continue };
-            let by = program.made[made].by;
-            let own = choices.ways[by][chosen[by]].results[program.made[made].result];
-            let alone = states.iter().position(|state| *state == (own, None));
-            chosen.push(alone.ok_or_else(|| missing(made))?);
-        }
-        Ok(chosen)
-    }
-
-    /// For each layout that an array may be made in, the best plan with it; an entry for each time that the array is made.
-    /// Empty where no array has this name. `go_on` is asked now and then; when it says no, what is left is not decided.
-    pub fn why(
-        &self,
-        name: ArrayName,
-        options: &Options,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Vec<Vec<Alternative>> {
-        let Posed { program, choices, .. } = &self.posed;
-        let is_it = |made: &usize| array_name(program, *made) == name && !program.is_result(*made);
-        let all: Vec<usize> = (0..program.made.len()).filter(is_it).collect();
-        let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
-        let marginals = min_marginals(self.network(), &variables, options, go_on).unwrap_or_default();
-        let listed = all.iter().zip(marginals).map(|(made, all)| self.alternatives(choices.class[*made], *made, all));
-        listed.collect()
-    }
-
-    /// The layouts of an array by the cost of the best plan with each, given that with each way of its maker.
-    fn alternatives(&self, class: usize, made: usize, all: Vec<Marginal>) -> Vec<Alternative> {
-        let Posed { program, choices, .. } = &self.posed;
-        let class = &choices.classes.all[class];
-        let mut best = vec![Marginal::IMPOSSIBLE; class.layouts.len()];
-        for (way, marginal) in choices.ways[program.made[made].by].iter().zip(all) {
-            let own = &mut best[usize::from(way.results[program.made[made].result])];
-            *own = own.or(marginal);
-        }
-        let alternative = |(layout, best): (&Layout, Marginal)| Alternative { layout: layout.clone(), best };
-        let mut own: Vec<Alternative> = class.layouts.iter().zip(best).map(alternative).collect();
-        own.sort_by_key(|alternative| alternative.best.cost.unwrap_or(i64::MAX));
-        own
-    }
-
-    /// The best plan that does without a relayout: in which the operations that want it take the array as it is made.
-    /// `go_on` is asked now and then; when it says no, it is not decided.
-    pub fn without(
-        &self,
-        relayout: &PlannedRelayout,
-        options: &Options,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Marginal {
-        let Ok(network) = self.network_without(relayout) else { return Marginal::default() };
-        Marginal::of(solve(&network, options, go_on).map(|found| (found.cost(), found.bound())), options)
-    }
-
-    /// The problem whose plans do without a relayout.
-    fn network_without(&self, relayout: &PlannedRelayout) -> Result<CostNetwork, Error> {
-        let prices = Prices::new(&self.posed.choices.classes);
-        let mut network = self.network().clone();
-        for taken in self.posed.taken().filter(|taken| relayout.taken_by.contains(&taken.by)) {
-            let (from, table) = self.as_made(&prices, &taken)?;
-            network.add_edge(from, taken.by.0, table)?;
-        }
-        Ok(network)
-    }
-
-    /// The variable of an operand's array, and for each pair of its choices and the ways of the operation whether the
-    /// operation takes the array as it is made.
-    fn as_made(&self, prices: &Prices, taken: &Taken) -> Result<(usize, Vec<i64>), Error> {
-        let (user, maker) = (taken.by.0, self.posed.program.made[taken.made].by);
-        let result = self.posed.program.made[taken.made].result;
-        let holder = self.posed.holders[taken.made].as_ref();
-        let states = match holder {
-            Some((_, states)) => states.iter().map(|state| (*state, MadeIn::default())).collect::<Vec<_>>(),
-            None => {
-                let ways = self.posed.choices.ways[maker].iter();
-                ways.map(|way| ((way.results[result], None), way.origin())).collect()
-            }
-        };
-        let mut table = Vec::new();
-        for (state, origin) in states {
-            for way in self.posed.choices.ways[user].iter() {
-                let met = self.posed.met(prices, taken, state, origin, way)?;
-                table.push(if state.1.is_none() && met.from == met.to { 0 } else { FORBIDDEN });
-            }
-        }
-        Ok((holder.map_or(maker, |(variable, _)| *variable), table))
+        taken.into_iter().map(|(bytes, _, made)| (self.program().name(made), bytes)).collect()
     }
 }
 
-/// The most entries of a table in the search for a plan to begin with.
-const TABLE_ENTRIES_OF_START: u64 = 1 << 18;
-
-/// How many arrays an error names.
-const MOST_NAMED: usize = 5;
+impl ListedLayouts {
+    /// The layouts by the cost of the best plan with each, given that with each choice.
+    fn alternatives(self, marginals: Vec<Marginal>) -> Vec<Alternative> {
+        let mut best = vec![Marginal::IMPOSSIBLE; self.layouts.len()];
+        for (layout, marginal) in self.chosen.into_iter().zip(marginals) {
+            best[layout] = best[layout].or(marginal);
+        }
+        let alternative =
+            |(layout, best): (Option<PlannedLayout>, Marginal)| Some(Alternative { layout: layout?, best });
+        let mut found: Vec<Alternative> = self.layouts.into_iter().zip(best).filter_map(alternative).collect();
+        found.sort_by_key(|alternative| alternative.best.cost.unwrap_or(i64::MAX));
+        found
+    }
+}

@@ -71,6 +71,9 @@ pub struct Made<'a> {
     pub said: Option<Box<Layout>>,
 }
 
+/// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
+pub type ArrayName = (usize, usize, usize);
+
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program<'a> {
@@ -159,6 +162,12 @@ impl<'a> Program<'a> {
             builder.go(frame)?;
         }
         Ok(builder.program)
+    }
+
+    /// The name of an array.
+    pub fn name(&self, made: usize) -> ArrayName {
+        let (graph, node) = self.instances[self.made[made].by].node;
+        (graph, node, self.made[made].leaf)
     }
 
     /// Whether an array is a result of the program, which is the array that it takes.

@@ -4,66 +4,23 @@
 //! near, and on all of `x` and `b` from afar; 3,072 bytes are left for pieces of these while it runs.
 
 use super::kernels::Kept;
-use super::layout_plan::{ArrayName, LayoutPlan, Telling, Unplanned, array_name};
-use super::planner::Planner;
+use super::layout_plan::{LayoutPlan, Telling, Unplanned};
+use super::planned_layout::PlannedLayout;
 use super::prices::Prices;
-use super::program::Doing;
-use tensor_layout::operations::shape::Array;
-use tensor_layout::tiled::layout::Layout;
+use super::sharding::tile_steps::{ALL, WorkingArray, WorkingSet};
+use super::tiled::TiledPlanner;
 
-/// An operation with what it works on.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WorkingSet<'a> {
-    /// The graph, and the number of the node in it.
-    pub node: (usize, usize),
-    /// What it is.
-    pub doing: Doing<'a>,
-    /// How often it runs.
-    pub times: i64,
-    /// What it reads, and what it makes.
-    pub operands: Vec<WorkingArray<'a>>,
-    /// See `operands`.
-    pub results: Vec<WorkingArray<'a>>,
-    /// Whether it moves nothing: its result is made again where it is used, or is another name of its operand.
-    pub is_free: bool,
-    /// The bytes of the fastest memory that arrays leave while it runs.
-    pub room: i64,
-    /// The bytes that they may take of it.
-    pub capacity: i64,
-}
-
-/// An array of an operation.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WorkingArray<'a> {
-    /// The array.
-    pub at: ArrayName,
-    /// Its shape.
-    pub array: &'a Array,
-    /// The layout in which it is read or made.
-    pub layout: Layout,
-    /// The part of it that does not lie in the fastest memory, in millionths; what is made again where it is used is nowhere.
-    pub far: i64,
-}
-
-/// All of an array, in millionths.
-pub const ALL: i64 = 1_000_000;
-
-impl<'a> Planner<'a, '_> {
+impl<'a> TiledPlanner<'a, '_> {
     /// What each operation of a plan works on; none without a capacity of the fastest memory. An array between operations of
     /// one kernel counts as far: each operation is taken alone.
     ///
     /// # Errors
     /// A cost does not fit in 64 bits.
     pub fn working_sets(&self, plan: &LayoutPlan) -> Result<Vec<WorkingSet<'a>>, Unplanned> {
+        let Some(limit) = self.fast_limit() else { return Ok(Vec::new()) };
         let prices = Prices::new(&self.posed.choices.classes);
-        let near = prices.fastest();
-        let Some(limit) = self.capacities().iter().find(|limit| Some(limit.space) == near) else {
-            return Ok(Vec::new());
-        };
         let program = &self.posed.program;
-        let laid_out = self.laid_out(plan)?;
+        let laid_out = self.tiled_operations(plan)?;
         let certificate = plan.solution.certificate.clone();
         let telling = Telling { posed: &self.posed, prices, placed: self.placed(), certificate };
         // By moment, the bytes that are there more than before.
@@ -81,18 +38,17 @@ impl<'a> Planner<'a, '_> {
         let mut all = Vec::with_capacity(program.instances.len());
         for (k, (instance, own)) in program.instances.iter().zip(&laid_out).enumerate() {
             taken += changes[k];
-            let one = |(made, layout): (&usize, &Layout)| WorkingArray {
-                at: array_name(program, *made),
-                array: program.made[*made].array,
-                layout: layout.clone(),
-                far: self.far(&telling, *made, k, limit.space),
+            let one = |(made, layout): (&usize, &PlannedLayout)| {
+                let (at, array) = (program.name(*made), program.made[*made].array);
+                let far = self.far(&telling, *made, k, limit.space);
+                Some(WorkingArray { at, array, layout: layout.tiled()?.clone(), far })
             };
             all.push(WorkingSet {
                 node: instance.node,
                 doing: instance.doing,
                 times: instance.times,
-                operands: instance.operands.iter().zip(&own.operands).map(one).collect(),
-                results: instance.results.iter().zip(&own.results).map(one).collect(),
+                operands: instance.operands.iter().zip(own.operands.iter().flatten()).filter_map(one).collect(),
+                results: instance.results.iter().zip(&own.results).filter_map(one).collect(),
                 is_free: self.posed.kernels.kept[k] == Kept::Remade || self.posed.kernels.renamed[k],
                 room: i64::try_from(i128::from(limit.bytes) - taken).unwrap_or(0).max(0),
                 capacity: limit.bytes,

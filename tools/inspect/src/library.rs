@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
-use crate::plan::{self, Capacities, EntryOption};
+use crate::plan::{self, Capacities, EntryOption, PlanRequest};
 use layout_console::{Complaint, guarded, read, with_room};
 use layout_plan::plan::Unplanned;
 use serde_json::json;
@@ -94,34 +94,15 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
         let target = Target::parse(question.machine).map_err(Unwritten::Machine)?;
         let capacities = Capacities::parse(&target, question.capacity);
         let capacities = capacities.map_err(|(text, error)| Unwritten::Capacity(text, error))?;
-        let limits = &capacities.limits;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
-        let (graphs, facts) = (module.graphs(), module.facts());
         let planned = || {
             let names = Names { module: &module, target: &target };
             let mut clock = Clock::of_plan(question.seconds).silent();
-            if plan::spread::has_places(&target) {
-                let fixed = question.entry == EntryOption::Fixed;
-                let asked = [("entry", fixed), ("compare", question.compare)];
-                let asked = asked.map(|(name, asked)| (name, asked, plan::spread::NO_FILE_LAYOUTS));
-                plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
-                let spreader =
-                    plan::spread::posed(&names, (&graphs, &facts), &plan::spread::free, limits, Some(&mut clock))?;
-                let (_, mut answer) = plan::spread::plan_of(&names, &spreader, &mut clock)?;
-                if question.compare {
-                    let given = plan::spread::given(&names, &graphs, &facts, limits, &mut clock)?;
-                    answer.compare = Some(Box::new(given));
-                }
-                return Ok(answer);
-            }
-            let (ends, clocked) = ((&target, question.entry), Some(&mut clock));
-            let mut planner = plan::posed(&graphs, module.entry, &facts, ends, &capacities, clocked)?;
-            let (_, mut answer) = plan::plan_of(&names, &mut planner, &capacities, false, &mut clock)?;
-            if question.compare {
-                let given = planner.given_plan().map_err(Unplanned::from)?;
-                answer.compare = Some(Box::new(names.answer(&given, &[])));
-            }
-            Ok(answer)
+            let asked = [("entry", question.entry == EntryOption::Fixed), ("compare", question.compare)];
+            let asked = asked.map(|(name, asked)| (name, asked, plan::spread::NO_FILE_LAYOUTS));
+            plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
+            let asked = PlanRequest { entry: question.entry, capacities: &capacities };
+            plan::planned(&names, asked, (false, question.compare), &mut clock)
         };
         let answer = planned().map_err(|why| plan::located(&module, &target, why))?;
         Ok(Written { json: plan::json(&answer).to_string(), text: warned(text, &module) + &plan::text::text(&answer) })

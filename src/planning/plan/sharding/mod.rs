@@ -4,7 +4,8 @@
 //! use tensor_layout::hlo::Module;
 //! use tensor_layout::places::Machine;
 //! use layout_plan::solver::Options;
-//! use layout_plan::plan::sharding::Spreader;
+//! use layout_plan::plan::Planner;
+//! use layout_plan::plan::sharding::ShardingPlanner;
 //!
 //! let module = Module::parse("HloModule chain
 //! ENTRY main {
@@ -14,8 +15,8 @@
 //! }").unwrap();
 //! let machine = Machine::parse("mn_core_2").unwrap();
 //! let (graphs, facts) = (module.graphs(), module.facts());
-//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
-//! let plan = spreader.plan(&Options::default(), &mut |_| true).unwrap();
+//! let planner = ShardingPlanner::new(&graphs, module.entry, &facts, &machine).unwrap();
+//! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
 //! assert_eq!((plan.cost, plan.moves.len()), (0, 0));
 //! ```
 //!
@@ -46,22 +47,25 @@
 //! | `on_pod` | the problem on devices |
 //! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
 //! | [`cuts`](mod@cuts) | the cuts over time that are tried |
-//! | [`spreader`] | the program and its candidates |
+//! | [`planner`] | the program and its candidates |
 //! | [`posing`] | the problem as a network of costs |
-//! | [`told`] | the plan that a solution is |
-//! | [`schedule`] | the steps of each operation of a plan |
+//! | [`decode`] | the plan that a solution is |
+//! | [`steps`] | the steps of an operation of a plan |
+//! | [`schedule`] | the steps of each operation of a plan over places |
 //! | [`lower_bound`] | the least bytes that an operation moves |
 //! | [`slices`] | the slices that an operation takes in steps |
 //! | [`tile_steps`](mod@tile_steps) | steps on machines without places, in whole tiles |
 //! | [`placed`] | the layouts of each operation's arrays |
-//! | [`room`] | capacities, and what other layouts would cost |
+//! | [`room`] | capacities |
 
 pub mod candidates;
 pub mod cuts;
+pub mod decode;
 pub mod lower_bound;
 mod meshes;
 mod on_pod;
 pub mod placed;
+pub mod planner;
 pub mod pod;
 pub mod posing;
 pub mod reading;
@@ -70,24 +74,20 @@ pub mod schedule;
 pub mod sets;
 pub mod slices;
 pub mod spread;
-pub mod spreader;
+pub mod steps;
 pub mod tile_steps;
 pub mod time;
-pub mod told;
 pub mod traffic;
 
 pub use candidates::of_array;
 pub use cuts::{Brought, CutChoice, cuts, pieces};
 pub use lower_bound::{LeastArray, LeastRule};
-pub use placed::SpreadOperation;
+pub use planner::{Home, ShardingPlanner};
 pub use pod::{DeviceLine, Pod};
 pub use reading::{IndexRange, LoopNest};
-pub use room::OtherLayout;
-pub use schedule::{PlannedSteps, StepLoop, SteppedTouch};
 pub use slices::{ArraySlice, OperationSlices, SliceLoop};
 pub use spread::{AxisCut, Spread};
-pub use spreader::{Home, Spreader};
-pub use tile_steps::{TileSteps, TiledTouch, plan_in_steps, tile_steps};
+pub use steps::{PlannedSteps, StepLoop, SteppedTouch};
+pub use tile_steps::{WorkingArray, WorkingSet, tile_steps};
 pub use time::TimeCut;
-pub use told::{PlannedCollective, PlannedMove, SpreadPlan};
 pub use traffic::{Boxes, LevelBytes, Levels, SteppedArray};

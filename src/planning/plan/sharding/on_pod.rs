@@ -9,10 +9,10 @@
 
 use super::candidates::{MOST_OF_VALUES, of_array};
 use super::meshes::{evenly, mesh_of, meshes, spreads};
+use super::planner::{Home, ShardingPlanner, Touch, held_by};
 use super::pod::{DeviceLine, Pod, PodStep, nothing_divides};
 use super::reading::sizes;
 use super::spread::Spread;
-use super::spreader::{Home, Spreader, Touch, held_by};
 use crate::plan::kernels::Kept;
 use crate::plan::layout_plan::Unplanned;
 use crate::plan::program::Doing;
@@ -27,7 +27,7 @@ use tensor_layout::text::Error;
 /// The collectives that are known: from a home to a reader, and with sums from a maker to a home.
 pub(super) type KnownSteps = FxHashMap<(usize, Spread, Spread, Vec<DeviceLine>), Vec<PodStep>>;
 
-impl Spreader<'_, '_> {
+impl ShardingPlanner<'_, '_> {
     /// Finds the candidates on a pod.
     ///
     /// # Errors

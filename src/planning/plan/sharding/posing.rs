@@ -6,9 +6,9 @@
 
 use super::cuts::{Brought, LoopChoice, cuts, least, total};
 use super::on_pod::KnownSteps;
+use super::planner::{ShardingPlanner, Touch};
 use super::reading::{IndexRange, LoopNest, sizes};
 use super::spread::Spread;
-use super::spreader::{Spreader, Touch};
 use super::traffic::{Boxes, LevelBytes, Levels, SteppedArray};
 use crate::plan::layout_plan::Unplanned;
 use crate::plan::posing_steps::PosingSteps;
@@ -34,7 +34,7 @@ struct LoopOptions {
     costs: Vec<Vec<i64>>,
 }
 
-impl Spreader<'_, '_> {
+impl ShardingPlanner<'_, '_> {
     /// Puts costs into the network.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Capacities of the memories of places, and what other layouts of a value would cost.
+//! Capacities of the memories of places.
 //!
 //! A place holds its part of each value from the operation that makes it to the last that reads it, arguments all the time,
 //! but for values that lie beside the places. While an operation runs there are also the buffers for the pieces of what it
@@ -7,73 +7,45 @@
 
 use super::candidates::MOST_OF_VALUES;
 use super::cuts::{LoopChoice, total};
+use super::planner::{Home, ShardingPlanner, held_by};
 use super::reading::sizes;
 use super::spread::Spread;
-use super::spreader::{Home, Spreader, held_by};
 use crate::plan::kernels::{Kept, Kernels};
-use crate::plan::layout_plan::{ArrayName, MemoryExcess, Unplanned};
+use crate::plan::layout_plan::Unplanned;
 use crate::plan::live::moments;
+use crate::plan::planner::{MOST_NAMED, Planner};
 use crate::plan::posing_steps::PosingSteps;
-use crate::plan::program::Doing;
+use crate::plan::program::{ArrayName, Doing};
 use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
-use crate::solver::{CostNetwork, Marginal, NetworkError, NoPlan, Options, Progress, min_marginals};
+use crate::solver::{CostNetwork, NetworkError};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use tensor_layout::operations::operation::Operation;
-use tensor_layout::places::TensorLayout;
 use tensor_layout::text::Error;
 
-/// How many arrays an error names.
-const MOST_NAMED: usize = 5;
-
-/// A layout that a value could have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OtherLayout {
-    /// The layout; `None` beside the places.
-    pub layout: Option<TensorLayout>,
-    /// The best plan with it.
-    pub best: Marginal,
-}
-
-impl Spreader<'_, '_> {
-    /// The same with capacities: the bytes that each memory of a space may hold at once, at most one for each space.
+impl ShardingPlanner<'_, '_> {
+    /// Puts in the memory of a device, which is a limit in any case.
     ///
     /// # Errors
-    /// The machine has no such memory space, or it is limited twice; a capacity below 0.
-    pub fn limited(self, limits: &[SpaceLimit]) -> Result<Self, Unplanned> {
-        self.limited_within(limits, &mut |_| true)
+    /// A capacity below 0; bytes that do not fit.
+    pub(super) fn limit_devices(&mut self) -> Result<(), Unplanned> {
+        if let Some((memory, _)) = self.machine.memory_of_places() {
+            let memory = &self.machine.memories[memory];
+            if self.limits.iter().all(|limit| limit.space != memory.space) {
+                self.limits.push(SpaceLimit { space: memory.space, bytes: memory.bytes });
+            }
+        }
+        self.relaxed = Some(self.network.clone());
+        self.keep(0)
     }
 
-    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    /// Poses the problem again with capacities: values may be beside the places, and loops run in steps.
     ///
     /// # Errors
-    /// Those of [`Spreader::limited`], and [`Unplanned::Undecided`].
-    pub fn limited_within(
-        mut self,
-        limits: &[SpaceLimit],
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Self, Unplanned> {
-        let known = self.machine.check_limits(limits.iter().map(|limit| limit.space));
-        known.map_err(|error| Unplanned::Wrong(None, error))?;
+    /// A capacity below 0, an operation that does not fit; the time is over.
+    pub(super) fn limit_places(&mut self, limits: &[SpaceLimit], steps: &mut PosingSteps) -> Result<(), Unplanned> {
         let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
-        self.limits = limits.to_vec();
-        if self.pod.is_some() {
-            // The memory of a device is a limit in any case.
-            if let Some((memory, _)) = self.machine.memory_of_places() {
-                let memory = &self.machine.memories[memory];
-                if self.limits.iter().all(|limit| limit.space != memory.space) {
-                    self.limits.push(SpaceLimit { space: memory.space, bytes: memory.bytes });
-                }
-            }
-            self.relaxed = Some(self.network.clone());
-            self.keep(0)?;
-            return Ok(self);
-        }
-        if limits.is_empty() {
-            return Ok(self);
-        }
         (self.network, self.variables, self.touches) = (CostNetwork::new(), Vec::new(), Vec::new());
         for (made, home) in self.homes.iter().enumerate() {
             if *home == Home::Free && !self.program.made[made].array.dims.is_empty() {
@@ -81,10 +53,10 @@ impl Spreader<'_, '_> {
             }
         }
         let fits = self.fitting()?;
-        self.pose(fits, &mut PosingSteps::long(go_on))?;
+        self.pose(fits, steps)?;
         let network = std::mem::take(&mut self.network);
         self.network = self.with_capacities(network, limits)?;
-        let Some((space, _, shared)) = self.buffers() else { return Ok(self) };
+        let Some((space, _, shared)) = self.buffers() else { return Ok(()) };
         for by in 0..self.nests.len() {
             let amounts: Vec<i64> =
                 self.choices[by].iter().map(|choice| choice.buffers().saturating_mul(shared)).collect();
@@ -95,17 +67,6 @@ impl Spreader<'_, '_> {
                 let moments = by as i64..by as i64 + 1;
                 self.network.add_occupancy(variable, resource, moments, amounts).map_err(wrong)?;
             }
-        }
-        Ok(self)
-    }
-
-    /// Leaves so many bytes of each device's memory to what operations bring, where there are devices with capacities.
-    ///
-    /// # Errors
-    /// Those of [`Spreader::limited`].
-    pub fn keep(&mut self, bytes: i64) -> Result<(), Unplanned> {
-        if let Some(network) = self.kept(bytes)? {
-            self.network = network;
         }
         Ok(())
     }
@@ -154,7 +115,7 @@ impl Spreader<'_, '_> {
         let (space, capacity, _) = self.buffers().unwrap_or_default();
         let least = total(&needed);
         let mut arrays: Vec<(ArrayName, i64)> =
-            needed.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
+            needed.into_iter().map(|(made, bytes)| (self.program.name(made), bytes)).collect();
         arrays.sort_by_key(|(_, bytes)| Reverse(*bytes));
         arrays.truncate(MOST_NAMED);
         let memory = self.machine.space_name(space);
@@ -261,60 +222,5 @@ impl Spreader<'_, '_> {
             Ok(taken)
         });
         filled.collect()
-    }
-
-    /// Why there is no plan, with the names of the program.
-    pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
-        let excess = |resource: usize, moment, bytes, capacity| {
-            let space = self.limits.get(resource)?.space;
-            let memory = self.machine.space_name(space);
-            Some(MemoryExcess { space, memory, at: self.program.at_moment(moment), bytes, capacity })
-        };
-        Unplanned::of(why, excess, |resource, moment| self.largest(resource, moment))
-    }
-
-    /// The values that take most of a resource at a moment, each with the least that it can take, largest first.
-    fn largest(&self, resource: usize, moment: i64) -> Vec<(ArrayName, i64)> {
-        let then = self.network.occupancies().iter();
-        let then = then.filter(|own| own.resource == resource && own.moments.contains(&moment));
-        // Values are the first variables; buffers of an operation are none.
-        let mut taken: Vec<(usize, i64)> = then
-            .filter(|own| own.variable < self.program.made.len())
-            .map(|own| (own.variable, own.amounts.iter().copied().min().unwrap_or(0)))
-            .filter(|(_, bytes)| *bytes > 0)
-            .collect();
-        taken.sort_by_key(|(made, bytes)| (Reverse(*bytes), *made));
-        taken.truncate(MOST_NAMED);
-        taken.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect()
-    }
-
-    /// For each layout that was tried for an array, what the best plan with it costs; an entry for each time that the array
-    /// is made. Empty where no array has this name, and for scalars. `None` where the tables would be too large, and where
-    /// `go_on` has said no. With capacities, the best that is found.
-    pub fn why(
-        &self,
-        name: ArrayName,
-        options: &Options,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Vec<Vec<OtherLayout>> {
-        let placed =
-            |made: &usize| self.homes[*made] != Home::Outside && !self.program.made[*made].array.dims.is_empty();
-        let all: Vec<usize> =
-            (0..self.program.made.len()).filter(|made| self.name(*made) == name && placed(made)).collect();
-        let marginals = min_marginals(&self.network, &all, options, go_on).unwrap_or_default();
-        let one = |(made, marginals): (&usize, Vec<Marginal>)| {
-            let own = sizes(self.program.made[*made].array);
-            let other = |(spread, best): (&Spread, Marginal)| {
-                let layout = match spread.is_outside() {
-                    true => None,
-                    false => Some(spread.layout(&own, self.machine).ok()?),
-                };
-                Some(OtherLayout { layout, best })
-            };
-            let mut found: Vec<OtherLayout> = self.values[*made].all.iter().zip(marginals).filter_map(other).collect();
-            found.sort_by_key(|other| other.best.cost.unwrap_or(i64::MAX));
-            found
-        };
-        all.iter().zip(marginals).map(one).collect()
     }
 }

@@ -1,70 +1,19 @@
-//! The steps of each operation of a plan: their order, the pieces of each array, and what moves beside what must.
+//! The steps of each operation of a plan over places: their order, the pieces of each array, and what moves beside what must.
 
 use super::candidates::of_array;
 use super::cuts::{LoopChoice, cuts};
 use super::lower_bound::{LeastArray, LeastRule};
+use super::planner::{ShardingPlanner, Touch};
 use super::reading::sizes;
+use super::slices::{OperationSlices, SlicedArray};
 use super::spread::StepPart;
-use super::spreader::{Spreader, Touch};
+use super::steps::{PlannedSteps, SteppedTouch};
 use super::traffic::Levels;
-use crate::plan::layout_plan::ArrayName;
-use tensor_layout::places::TensorLayout;
+use crate::plan::planned_layout::PlannedLayout;
+use tensor_layout::places::{Placement, TensorLayout};
 use tensor_layout::text::Error;
 
-/// The steps of an operation.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PlannedSteps {
-    /// The operation.
-    pub by: (usize, usize),
-    /// The loops that run in several steps, the outermost first.
-    pub loops: Vec<StepLoop>,
-    /// What it reads, then what it makes; scalars apart.
-    pub arrays: Vec<SteppedTouch>,
-    /// By axis of the machine, the bytes that the busiest node gets or gives in all steps, as often as the operation runs.
-    pub levels: Vec<i64>,
-    /// The bytes that it gets or gives at least, whatever the spread and the steps are.
-    pub least: Vec<i64>,
-    /// By which rule.
-    pub rule: LeastRule,
-}
-
-/// A loop over steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StepLoop {
-    /// The number of the operation's loop.
-    pub of: usize,
-    /// How much of it a place runs in a step.
-    pub step: i64,
-    /// The number of steps.
-    pub count: i64,
-}
-
-/// An array of an operation that runs in steps.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct SteppedTouch {
-    /// The array.
-    pub at: ArrayName,
-    /// Which operand it is; `None` for a result.
-    pub operand: Option<usize>,
-    /// Whether places use what they hold of it; else they have a buffer for a piece.
-    pub in_place: bool,
-    /// Which of its dimensions are cut, each with the number of steps.
-    pub cut: Vec<(usize, i64)>,
-    /// Where its elements are used and when; `None` where that is no layout, as with windows, which overlap, or with steps
-    /// that are not equally long.
-    pub layout: Option<TensorLayout>,
-    /// The bytes of the buffer of a place.
-    pub bytes: i64,
-    /// Whether there is a second buffer, in which the next piece comes while one is used.
-    pub is_double: bool,
-    /// By axis of the machine, the bytes that the busiest node gets or gives, as often as the operation runs.
-    pub levels: Vec<i64>,
-}
-
-impl Spreader<'_, '_> {
+impl ShardingPlanner<'_, '_> {
     /// How the loops of each instance run by these choices. What lies where it is used is used there, and of cuts that move
     /// the same, the one with fewest steps is taken that there is room for.
     pub(super) fn chosen(&self, choices: &[usize]) -> Vec<Option<LoopChoice>> {
@@ -135,31 +84,16 @@ impl Spreader<'_, '_> {
             let (Some(choice), Some(nest)) = (choice, &self.nests[by]) else { continue };
             let Some(own) = choice.cut.as_ref().filter(|own| own.in_place.contains(&false)) else { continue };
             let loops = &self.loops[by].all[choice.spread];
-            let step =
-                |of: &usize| StepLoop { of: *of, step: own.cut.steps[*of], count: own.cut.count(*of, nest, loops) };
-            let mut planned = PlannedSteps {
-                by: self.program.instances[by].node,
-                loops: own.cut.order.iter().map(step).collect(),
-                arrays: Vec::new(),
-                levels: vec![0; self.levels.count()],
-                least: Vec::new(),
-                rule: LeastRule::Compulsory,
-            };
+            let node = self.program.instances[by].node;
+            let mut planned = PlannedSteps::new(node, self.levels.count(), LeastRule::Compulsory);
+            planned.cut(&own.cut, nest, loops);
             let touched = self.arrays_of(by);
             for (number, touch) in touched.iter().enumerate() {
-                let array = self.stepped_touch(*touch, number, choice, choices)?;
-                planned.levels.iter_mut().zip(&array.levels).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
-                planned.arrays.push(array);
+                planned.add(self.stepped_touch(*touch, number, choice, choices)?);
             }
-            let mut left = room.get(by).copied().unwrap_or(0).saturating_sub(own.bytes);
-            let mut order: Vec<usize> = (0..touched.len()).collect();
-            order.sort_by_key(|k| std::cmp::Reverse(planned.arrays[*k].levels.last().copied()));
-            for k in order {
-                let array = &mut planned.arrays[k];
-                if !array.in_place && array.bytes <= left && own.cut.changes(self.ranges(touched[k])) {
-                    (array.is_double, left) = (true, left - array.bytes);
-                }
-            }
+            let left = room.get(by).copied().unwrap_or(0).saturating_sub(own.bytes);
+            planned.double(left, &|k| own.cut.changes(self.ranges(touched[k])));
+            planned.slices = self.slices(by, choice, choices);
             self.beside_least(by, &touched, choices, &mut planned);
             all.push(planned);
         }
@@ -187,11 +121,11 @@ impl Spreader<'_, '_> {
         let held = &self.values[touch.made].all[choices[touch.made]];
         let moved = self.moved(touch, number, held, choice).unwrap_or_default();
         Ok(SteppedTouch {
-            at: self.name(touch.made),
+            at: self.program.name(touch.made),
             operand: touch.operand,
             in_place,
             cut: ranges.iter().map(steps).enumerate().filter(|(_, count)| *count > 1).collect(),
-            layout: self.in_steps(touch, choice)?,
+            layout: self.in_steps(touch, choice)?.map(PlannedLayout::Places),
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
             is_double: false,
             levels: moved.times(self.times(touch)).busiest,
@@ -248,5 +182,33 @@ impl Spreader<'_, '_> {
             let least = planned.rule.bytes(nest, &arrays, nodes, room.saturating_mul(places / nodes));
             planned.least.push(least.saturating_mul(self.program.instances[by].times));
         }
+    }
+
+    /// The slices that an operation takes in steps. None where it has one step, or these are no ranges of indices.
+    fn slices(&self, by: usize, choice: &LoopChoice, choices: &[usize]) -> Option<OperationSlices> {
+        let (own, nest) = (choice.cut.as_ref()?, self.nests[by].as_ref()?);
+        let loops = &self.loops[by].all[choice.spread];
+        let touches: Vec<Touch> = self.touched(by).collect();
+        let sizes: Vec<Vec<i64>> = touches.iter().map(|touch| sizes(self.program.made[touch.made].array)).collect();
+        let arrays = touches.iter().zip(&sizes).map(|(touch, sizes)| SlicedArray {
+            ranges: self.ranges(*touch),
+            sizes,
+            is_result: touch.operand.is_none(),
+        });
+        let mut found = OperationSlices::new(nest, loops, &own.cut, &arrays.collect::<Vec<_>>())?;
+        for (touch, slice) in touches.iter().zip(found.operands.iter_mut().chain(&mut found.results)) {
+            let Some(slice) = slice else { continue };
+            slice.is_held = slice.is_cut() && !self.values[touch.made].all[choices[touch.made]].is_outside();
+            if nest.is_plain(self.ranges(*touch), &slice.whole) {
+                let spread = of_array(loops, self.ranges(*touch));
+                for sizes in slice.all_sizes() {
+                    let layout = spread.layout(&sizes, self.machine).ok()?;
+                    let placement = Placement::new(&layout, Some(&sizes)).ok()?;
+                    self.machine.check(&placement, self.bits(*touch), None).ok()?;
+                    slice.layouts.push((sizes, layout));
+                }
+            }
+        }
+        Some(found)
     }
 }

@@ -14,113 +14,67 @@
 use super::cuts::{Brought, CutChoice, cuts, least, pieces};
 use super::lower_bound::{LeastArray, LeastRule};
 use super::reading::{IndexRange, LoopNest, sizes};
-use super::schedule::StepLoop;
 use super::slices::{OperationSlices, SlicedArray};
 use super::spread::Spread;
+use super::steps::{PlannedSteps, SteppedTouch};
 use super::time::TimeCut;
-use crate::plan::layout_plan::{ArrayName, LayoutPlan, Unplanned};
-use crate::plan::planner::Planner;
-use crate::plan::program::Doing;
-use crate::plan::working::{ALL, WorkingArray, WorkingSet};
-use crate::solver::{Options, Progress};
+use crate::plan::layout_plan::Unplanned;
+use crate::plan::planned_layout::PlannedLayout;
+use crate::plan::program::{ArrayName, Doing};
 use tensor_layout::numbers::ceil_div_wide;
 use tensor_layout::operations::shape::Array;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::expansion::Expansion;
 use tensor_layout::tiled::layout::Layout;
 
-/// The steps of an operation.
+/// An operation with what it works on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct TileSteps {
-    /// The operation.
-    pub by: (usize, usize),
-    /// The loops that run in several steps, the outermost first.
-    pub loops: Vec<StepLoop>,
-    /// What it reads, then what it makes; scalars apart.
-    pub arrays: Vec<TiledTouch>,
-    /// The bytes that are brought to the fastest memory and taken from it, as often as the operation runs.
-    pub bytes: i64,
-    /// Those that are at least, whatever the layouts and steps are.
-    pub least: i64,
-    /// By which rule.
-    pub rule: LeastRule,
-    /// The bytes of the fastest memory that arrays leave.
+pub struct WorkingSet<'a> {
+    /// The graph, and the number of the node in it.
+    pub node: (usize, usize),
+    /// What it is.
+    pub doing: Doing<'a>,
+    /// How often it runs.
+    pub times: i64,
+    /// What it reads, and what it makes.
+    pub operands: Vec<WorkingArray<'a>>,
+    /// See `operands`.
+    pub results: Vec<WorkingArray<'a>>,
+    /// Whether it moves nothing: its result is made again where it is used, or is another name of its operand.
+    pub is_free: bool,
+    /// The bytes of the fastest memory that arrays leave while it runs.
     pub room: i64,
-    /// Those that it may take.
+    /// The bytes that they may take of it.
     pub capacity: i64,
-    /// The bytes that the smallest steps need, where there is less room: then there are no loops, and the operation reads and
-    /// writes its arrays where they lie.
-    pub needs: Option<i64>,
-    /// What it takes in steps; `None` where a slice is no range of indices.
-    pub slices: Option<OperationSlices>,
 }
 
-/// An array of an operation that runs in steps.
+/// An array of an operation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct TiledTouch {
+pub struct WorkingArray<'a> {
     /// The array.
     pub at: ArrayName,
-    /// Which operand it is; `None` for a result.
-    pub operand: Option<usize>,
-    /// Whether all of it is in the fastest memory; else that has a buffer for a piece.
-    pub is_near: bool,
-    /// Which of its dimensions are cut, each with the number of steps.
-    pub cut: Vec<(usize, i64)>,
-    /// In which layout it is used, of which pieces are whole tiles.
+    /// Its shape.
+    pub array: &'a Array,
+    /// The layout in which it is read or made.
     pub layout: Layout,
-    /// The bytes of the buffer, padding included.
-    pub bytes: i64,
-    /// Whether there is a second buffer, in which the next piece comes while one is used.
-    pub is_double: bool,
-    /// The bytes that are brought and taken, as often as the operation runs.
-    pub moved: i64,
+    /// The part of it that does not lie in the fastest memory, in millionths; what is made again where it is used is nowhere.
+    pub far: i64,
 }
 
-/// The best plan in which each operation has room for its smallest steps, its steps, and the bytes of the fastest memory that
-/// are left to pieces for this: as many as those steps need where arrays would leave less, none where they leave enough.
-/// Operations whose smallest steps need more than the capacity are not cut, nor are those for which no plan leaves so many.
-/// `go_on` is asked now and then; when it says no, the best plan so far is taken.
-///
-/// # Errors
-/// Why there is no plan.
-pub fn plan_in_steps(
-    planner: &mut Planner,
-    options: &Options,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<(LayoutPlan, Vec<TileSteps>, i64), Unplanned> {
-    let mut kept = 0;
-    let mut last: Option<(LayoutPlan, Vec<TileSteps>, i64)> = None;
-    loop {
-        let room = if kept > 0 { planner.keep(kept) } else { Ok(()) };
-        let found = room.and_then(|()| planner.plan(options, &mut *go_on));
-        let (plan, steps) = match (found, last) {
-            (Ok(plan), _) => tile_steps(planner, &plan).map(|steps| (plan, steps))?,
-            (Err(_), Some(last)) => return planner.keep(last.2).map(|()| last),
-            (Err(why), None) => return Err(why),
-        };
-        let needed = steps.iter().filter_map(|own| own.needs.filter(|needs| *needs <= own.capacity)).max();
-        match needed {
-            // What needs no more than is kept has room, so this is more each time.
-            Some(needs) if needs > kept => (last, kept) = (Some((plan, steps, kept)), needs),
-            _ => return Ok((plan, steps, kept)),
-        }
-    }
-}
+/// All of an array, in millionths.
+pub const ALL: i64 = 1_000_000;
 
-/// The steps of each operation of a plan that works on something that is not in the fastest memory, where that has a
-/// capacity; of operations of which nothing is known, none.
+/// The steps of each operation that works on something that is not in the fastest memory; of operations of which nothing is
+/// known, none.
 ///
 /// # Errors
 /// A cost or the bytes of a layout do not fit in 64 bits.
-pub fn tile_steps(planner: &Planner, plan: &LayoutPlan) -> Result<Vec<TileSteps>, Unplanned> {
+pub fn tile_steps(sets: &[WorkingSet]) -> Result<Vec<PlannedSteps>, Unplanned> {
     let mut all = Vec::new();
-    for set in planner.working_sets(plan)? {
-        if matches!(set.doing, Doing::Operation(_)) && !set.is_free {
-            let found = steps_of(&set).map_err(|error| Unplanned::Wrong(Some(set.node), error))?;
-            all.extend(found);
-        }
+    for set in sets.iter().filter(|set| matches!(set.doing, Doing::Operation(_)) && !set.is_free) {
+        all.extend(steps_of(set).map_err(|error| Unplanned::Wrong(Some(set.node), error))?);
     }
     Ok(all)
 }
@@ -188,7 +142,7 @@ fn part(bytes: i64, millionths: i64) -> i64 {
 }
 
 /// The steps of one operation; none where all that it works on is near, or nothing is known of what it reads.
-fn steps_of(set: &WorkingSet) -> Result<Option<TileSteps>, Error> {
+fn steps_of(set: &WorkingSet) -> Result<Option<PlannedSteps>, Error> {
     let [operands, results] =
         [&set.operands, &set.results].map(|own| own.iter().map(|own| own.array).collect::<Vec<&Array>>());
     let nest = LoopNest::new(&set.doing, &operands, &results);
@@ -209,40 +163,31 @@ fn steps_of(set: &WorkingSet) -> Result<Option<TileSteps>, Error> {
     let found = cuts(&nest, &spread, &brought, std::slice::from_ref(&near), set.room);
     let rule = LeastRule::of(&nest, &least_arrays(&arrays));
     let once = rule.bytes(&nest, &least_arrays(&arrays), 1, set.capacity);
-    let mut planned = TileSteps {
-        by: set.node,
-        loops: Vec::new(),
-        arrays: Vec::new(),
-        bytes: 0,
-        least: once.saturating_mul(set.times),
-        rule,
-        room: set.room,
-        capacity: set.capacity,
-        needs: (needed > set.room).then_some(needed),
-        slices: None,
-    };
+    let mut planned = PlannedSteps::new(set.node, 1, rule);
+    planned.least = vec![once.saturating_mul(set.times)];
+    (planned.room, planned.needs) = (Some(set.room), (needed > set.room).then_some(needed));
     // The first cut is the one for all of the room.
     let Some(CutChoice { cut, bytes, .. }) = found.into_iter().next().filter(|_| planned.needs.is_none()) else {
         return Ok(Some(planned));
     };
     let count = |of: usize| cut.count(of, &nest, &spread);
-    planned.loops = cut.order.iter().map(|of| StepLoop { of: *of, step: cut.steps[*of], count: count(*of) }).collect();
+    planned.cut(&cut, &nest, &spread);
     for (array, brought) in arrays.iter().zip(&brought) {
         let [piece, moved] = pieces(&nest, &spread, brought, &cut);
         let along = |(dim, range): (usize, &IndexRange)| (dim, range.of_loop().map_or(1, count));
-        planned.arrays.push(TiledTouch {
+        planned.add(SteppedTouch {
             at: array.own.at,
             operand: array.operand,
-            is_near: array.is_near(),
+            in_place: array.is_near(),
             cut: brought.ranges.iter().enumerate().map(along).filter(|(_, count)| *count > 1).collect(),
-            layout: array.own.layout.clone(),
+            layout: Some(PlannedLayout::Tiled(array.own.layout.clone())),
             bytes: if array.is_near() { 0 } else { piece },
             is_double: false,
-            moved: part(moved, array.own.far).saturating_mul(set.times),
+            levels: vec![part(moved, array.own.far).saturating_mul(set.times)],
         });
     }
-    planned.bytes = planned.arrays.iter().fold(0i64, |sum, own| sum.saturating_add(own.moved));
-    double(&mut planned.arrays, &brought, &cut, set.room.saturating_sub(bytes));
+    let changes = |k: usize| !arrays[k].is_scattered && cut.changes(arrays[k].indices);
+    planned.double(set.room.saturating_sub(bytes), &changes);
     planned.slices = slices(set, &nest, &spread, &cut);
     Ok(Some(planned))
 }
@@ -258,18 +203,6 @@ fn in_tiles<'s>(set: &'s WorkingSet, nest: &'s LoopNest) -> Result<Vec<InTiles<'
         arrays.push(InTiles::new(own, None, indices, false)?);
     }
     Ok(arrays)
-}
-
-/// Gives a second buffer to each array that changes between steps, those that move most first, while there is room.
-fn double(arrays: &mut [TiledTouch], brought: &[Brought], cut: &TimeCut, mut room: i64) {
-    let mut order: Vec<usize> = (0..arrays.len()).collect();
-    order.sort_by_key(|k| std::cmp::Reverse(arrays[*k].moved));
-    for k in order {
-        let own = &mut arrays[k];
-        if !own.is_near && own.bytes > 0 && own.bytes <= room && cut.changes(brought[k].ranges) {
-            (own.is_double, room) = (true, room - own.bytes);
-        }
-    }
 }
 
 /// The arrays as the lower bound sees them: the elements themselves, without padding.

@@ -1,11 +1,13 @@
 //! The answer of `plan`: a plan with the names of the program.
 
+use super::shardings;
 use crate::clock::Clock;
 use crate::copies::CopyAnswer;
 use crate::schedule::ScheduleOption;
-use layout_plan::plan::sharding::PlannedCollective;
+use layout_plan::plan::sharding::{LeastRule, PlannedSteps, Pod, StepLoop, SteppedTouch};
 use layout_plan::plan::{
-    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, Question, SpaceTaken,
+    ArrayName, LayoutPlan, Lesson, PlannedCollective, PlannedLayout, PlannedRelayout, PlannedRemake, PlannedStay,
+    PlannedTransfer, Question, SpaceTaken,
 };
 use layout_plan::solver::Marginal;
 use schemars::JsonSchema;
@@ -14,10 +16,6 @@ use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
 use tensor_layout::targets::Target;
-use tensor_layout::tiled::Layout;
-
-/// The text for the layout of an array that is in none of the places.
-pub const BESIDE: &str = "beside the places";
 
 /// A plan: layouts for all values of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -360,22 +358,46 @@ impl Names<'_> {
         if parts == 1 { name.to_string() } else { format!("{name}#{leaf}") }
     }
 
-    /// The answer of a plan, with the known costs of plans without each of its relayouts.
-    pub fn answer(&self, plan: &LayoutPlan, without: &[Marginal]) -> PlanAnswer {
+    /// The levels of the machine: its axes, or the memory that all is brought from.
+    fn levels(&self, bytes: &[i64]) -> Vec<LevelAnswer> {
+        let machine = self.target.machine();
+        let mut names: Vec<String> = machine.axes.iter().map(|axis| axis.name.clone()).collect();
+        if names.is_empty() {
+            names.push(machine.space_name(0));
+        }
+        names.into_iter().zip(bytes).map(|(axis, bytes)| LevelAnswer { axis, bytes: *bytes }).collect()
+    }
+
+    /// The answer of a plan, with the known costs of plans without each of its relayouts where these are asked for.
+    pub fn answer(&self, plan: &LayoutPlan, without: Option<&[Marginal]>) -> PlanAnswer {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut sharded: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let on_devices = Pod::of(self.target.machine()).is_some();
         let mut spaces = BTreeMap::new();
-        for ((at, layouts), space) in plan.values.iter().zip(&plan.spaces) {
-            let own = values.entry(self.array(*at)).or_default();
+        for (k, (at, layouts)) in plan.values.iter().enumerate() {
+            let name = self.array(*at);
+            let own = values.entry(name.clone()).or_default();
             for text in texts(layouts) {
                 if !own.contains(&text) {
                     own.push(text);
                 }
             }
-            if *space != 0 {
-                spaces.insert(self.array(*at), *space);
+            for text in
+                layouts.iter().filter_map(PlannedLayout::places).filter(|_| on_devices).filter_map(shardings::text)
+            {
+                let own = sharded.entry(name.clone()).or_default();
+                if !own.contains(&text) {
+                    own.push(text);
+                }
+            }
+            if let Some(space) = plan.spaces.get(k).filter(|space| **space != 0) {
+                spaces.insert(name, *space);
             }
         }
-        let relayouts = plan.relayouts.iter().enumerate();
+        let known = |k: usize| without.map(|without| without.get(k).copied().unwrap_or_default());
+        // Without places, an operation of one step runs as any other.
+        let is_cut = |own: &&PlannedSteps| !own.loops.is_empty() || own.needs.is_some() || own.room.is_none();
+        let (relayouts, cut) = (plan.relayouts.iter().enumerate(), plan.steps.iter().filter(is_cut));
         PlanAnswer {
             cost: plan.cost,
             bound: plan.bound,
@@ -383,18 +405,16 @@ impl Names<'_> {
             schedule: ScheduleOption::File,
             entry: EntryArrays { arguments: texts(&plan.arguments), results: texts(&plan.results) },
             values,
-            shardings: BTreeMap::new(),
-            work: 0,
+            shardings: sharded,
+            work: plan.work,
             spaces,
             stays: plan.stays.iter().map(|stay| self.stay(stay)).collect(),
             transfers: plan.transfers.iter().map(|moved| self.transfer(moved)).collect(),
             recomputed: plan.remade.iter().map(|remade| self.recomputed(remade)).collect(),
-            relayouts: relayouts
-                .map(|(k, moved)| self.relayout(moved, without.get(k).copied().unwrap_or_default()))
-                .collect(),
-            levels: Vec::new(),
-            steps: Vec::new(),
-            kept: 0,
+            relayouts: relayouts.map(|(k, moved)| self.relayout(moved, known(k))).collect(),
+            levels: self.levels(&plan.levels),
+            steps: cut.map(|own| self.steps(own)).collect(),
+            kept: plan.kept,
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
             memories: self.memories(&plan.taken),
             left: None,
@@ -430,7 +450,7 @@ impl Names<'_> {
         }
     }
 
-    fn relayout(&self, moved: &PlannedRelayout, without: Marginal) -> RelayoutAnswer {
+    fn relayout(&self, moved: &PlannedRelayout, without: Option<Marginal>) -> RelayoutAnswer {
         RelayoutAnswer {
             at: self.array(moved.at),
             from: moved.from.to_string(),
@@ -438,14 +458,42 @@ impl Names<'_> {
             bytes: moved.bytes,
             cost: moved.cost,
             wanted_by: moved.wanted_by.iter().map(|node| self.node(*node).to_string()).collect(),
-            without: without.cost,
-            undecided: !without.is_decided,
-            levels: Vec::new(),
-            collectives: Vec::new(),
+            without: without.and_then(|known| known.cost),
+            undecided: without.is_some_and(|known| !known.is_decided),
+            levels: self.levels(&moved.traffic.busiest),
+            collectives: moved.collectives.iter().map(CollectiveAnswer::from).collect(),
         }
     }
 
-    pub fn memories(&self, taken: &[SpaceTaken]) -> Vec<MemoryAnswer> {
+    /// The answer about an operation that runs in steps.
+    pub fn steps(&self, own: &PlannedSteps) -> StepsAnswer {
+        let one = |own: &StepLoop| StepLoopAnswer { r#loop: own.of, step: own.step, count: own.count };
+        let array = |array: &SteppedTouch| StepArrayAnswer {
+            at: self.array(array.at),
+            operand: array.operand,
+            in_place: array.in_place,
+            cut: array.cut.iter().map(|(dim, count)| [*dim as i64, *count]).collect(),
+            layout: array.layout.as_ref().map(PlannedLayout::to_string),
+            bytes: array.bytes,
+            double: array.is_double,
+            levels: self.levels(&array.levels),
+        };
+        StepsAnswer {
+            by: self.node(own.by).to_string(),
+            loops: own.loops.iter().map(one).collect(),
+            arrays: own.arrays.iter().map(array).collect(),
+            levels: self.levels(&own.levels),
+            least: self.levels(&own.least),
+            rule: match own.rule {
+                LeastRule::Product { .. } => "product".to_string(),
+                _ => "compulsory".to_string(),
+            },
+            needs: own.needs,
+            room: own.room,
+        }
+    }
+
+    fn memories(&self, taken: &[SpaceTaken]) -> Vec<MemoryAnswer> {
         let one = |taken: &SpaceTaken| MemoryAnswer {
             space: taken.space,
             name: self.target.machine().space_name(taken.space),
@@ -491,6 +539,6 @@ pub fn question_name(question: Question) -> &'static str {
     }
 }
 
-fn texts(layouts: &[Layout]) -> Vec<String> {
-    layouts.iter().map(ToString::to_string).collect()
+fn texts(layouts: &[PlannedLayout]) -> Vec<String> {
+    layouts.iter().map(PlannedLayout::to_string).collect()
 }

@@ -6,7 +6,6 @@ pub mod proof;
 mod shardings;
 pub mod spread;
 pub mod text;
-pub mod tiles;
 mod why;
 
 use crate::clock::Clock;
@@ -18,9 +17,10 @@ use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use judge::JudgeCommand;
 use layout_console::{Complaint, check_output, read, warn};
-use layout_plan::plan::sharding::{Levels, OtherLayout, plan_in_steps};
+use layout_plan::plan::sharding::{Home, Levels};
 use layout_plan::plan::{
-    Alternative, EntryLayouts, EntryOrders, JudgedPlan, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned,
+    Alternative, EntryLayouts, EntryOrders, GoOn, JudgedPlan, LayoutPlan, Planner, Program, Residence, SpaceLimit,
+    TiledPlanner, Unplanned,
 };
 use layout_plan::solver::{Certificate, LARGEST_SUM, Marginal, Progress};
 use schemars::JsonSchema;
@@ -159,91 +159,111 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let module = ordered.module;
     let mut clock = Clock::of_plan(options.seconds);
     let (graphs, facts) = (module.graphs(), module.facts());
-    let wrong = |why| complaint(&options.file, &text, located(&module, &target, why));
     let names = Names { module: &module, target: &target };
-    if spread::has_places(&target) {
-        return placed(options, &names, (&graphs, &facts), (&capacities.limits, &orders), &mut clock)?.map_err(wrong);
-    }
-    let ends = (&target, options.entry);
-    let mut planner = posed(&graphs, module.entry, &facts, ends, &capacities, Some(&mut clock)).map_err(wrong)?;
-    clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
-    if let Some(name) = &options.why {
-        if !capacities.are_kept(&planner).map_err(wrong)? {
-            plan_in_memories(&mut planner, &capacities, &mut clock).map_err(wrong)?;
-        }
-        let mut ask = |at| {
-            let found = planner.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
-            let one = |own: Vec<Alternative>| own.into_iter().map(|own| (own.layout.to_string(), own.best)).collect();
-            found.into_iter().map(one).collect()
-        };
-        return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
-    }
-    let (plan, mut answer) = match &options.judge {
-        None => plan_of(&names, &mut planner, &capacities, options.room_for_steps, &mut clock).map_err(wrong)?,
+    let wrong = |why| complaint(&options.file, &text, located(&module, &target, why));
+    let request = PlanRequest { entry: options.entry, capacities: &capacities };
+    let (mut judged, mut offered) = (None, Vec::new());
+    let mut planner: Box<dyn Planner> = match &options.judge {
+        None => posed(&names, (&graphs, &facts), request, Some(&mut clock)).map_err(wrong)?,
         Some(command) => {
+            let found = tiled(&names, (&graphs, &facts), request, &mut |progress| clock.go_on(progress));
+            let mut planner = found.map_err(wrong)?;
+            costs_are_known(&planner, &mut clock);
             if !capacities.are_kept(&planner).map_err(wrong)? {
                 plan_in_memories(&mut planner, &capacities, &mut clock).map_err(wrong)?;
             }
-            let found = judged(&names, &mut planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
-            let JudgedPlan { plan, least, lessons, .. } = found;
+            judged = Some(judge_plans(&names, &mut planner, command, options.judgements, &mut clock)?.map_err(wrong)?);
+            offered = planner.offered().to_vec();
+            Box::new(planner)
+        }
+    };
+    let planner = planner.as_mut();
+    if judged.is_none() {
+        costs_are_known(planner, &mut clock);
+    }
+    if let Some(name) = &options.why {
+        if !capacities.are_kept(planner).map_err(wrong)? {
+            plan_in_memories(planner, &capacities, &mut clock).map_err(wrong)?;
+        }
+        let mut ask = |at| {
+            let found = planner.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
+            let text = |own: Alternative| (own.layout.to_string(), own.best);
+            found.into_iter().map(|own| own.into_iter().map(text).collect()).collect()
+        };
+        return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
+    }
+    let (plan, mut answer) = match judged {
+        None => plan_of(&names, planner, &capacities, options.room_for_steps, &mut clock).map_err(wrong)?,
+        Some(JudgedPlan { mut plan, least, lessons, .. }) => {
             let search = SearchEnd::of(least, plan.bound, &clock);
-            let mut answer = described(&names, &planner, (&plan, search), &clock).map_err(wrong)?;
+            let mut answer = described(&names, planner, (&mut plan, search), &clock).map_err(wrong)?;
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
         }
     };
     answer.schedule = options.schedule;
-    let certificate = &plan.solution.certificate;
-    options.prove((planner.capacities(), options.stay, &orders), planner.offered(), &answer, certificate)?;
+    // On places, values do not change their memory.
+    let stay = options.stay && !spread::has_places(&target);
+    options.prove((planner.capacities(), stay, &orders), &offered, &answer, &plan.solution.certificate)?;
     if options.compare {
-        match planner.given_plan() {
-            Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
-            Err((at, error)) => {
+        match compared(&names, (&graphs, &facts), planner, &capacities, &mut clock) {
+            Ok(given) => answer.compare = Some(Box::new(given)),
+            Err(Unplanned::Wrong(Some(at), error)) if !spread::has_places(&target) => {
                 let message = format!("the layouts of the file are not compared: {}", error.message);
                 let at = module.computations[at.0].instructions[at.1].at;
                 warn(&Complaint::warnings(&options.file, &text, &[Error::at(at, message)]));
             }
+            Err(why) => return Err(wrong(why)),
         }
     }
     Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) })
 }
 
-/// The plan of a machine with places as text or JSON.
-fn placed(
-    options: &PlanOptions,
+/// What is asked of a planner.
+#[derive(Clone, Copy)]
+pub struct PlanRequest<'q> {
+    /// What the arguments and results may be laid out in.
+    pub entry: EntryOption,
+    /// The capacities that a plan keeps.
+    pub capacities: &'q Capacities,
+}
+
+/// The answer to a request, with the plan of the layouts of the text if it is to be compared.
+///
+/// # Errors
+/// There is no plan, or the layouts of the text are none.
+pub fn planned(
+    names: &Names,
+    request: PlanRequest,
+    (room_for_steps, compare): (bool, bool),
+    clock: &mut Clock,
+) -> Result<PlanAnswer, Unplanned> {
+    let (graphs, facts) = (names.module.graphs(), names.module.facts());
+    let mut planner = posed(names, (&graphs, &facts), request, Some(&mut *clock))?;
+    let (_, mut answer) = plan_of(names, planner.as_mut(), request.capacities, room_for_steps, clock)?;
+    if compare {
+        let given = compared(names, (&graphs, &facts), planner.as_ref(), request.capacities, clock)?;
+        answer.compare = Some(Box::new(given));
+    }
+    Ok(answer)
+}
+
+/// The answer of the plan that the layouts of the text are: those of its shardings, on a machine with places.
+///
+/// # Errors
+/// They are no plan.
+fn compared(
     names: &Names,
     (graphs, facts): (&[Graph], &Facts),
-    (limits, orders): (&[SpaceLimit], &Orders),
+    planner: &dyn Planner,
+    capacities: &Capacities,
     clock: &mut Clock,
-) -> Result<Result<String, Unplanned>, Complaint> {
-    let spreader = match spread::posed(names, (graphs, facts), &spread::free, limits, Some(&mut *clock)) {
-        Ok(spreader) => spreader,
-        Err(why) => return Ok(Err(why)),
-    };
-    clock.say(&format!("the costs of {} arrays are known", spreader.arrays()));
-    if let Some(name) = &options.why {
-        let mut ask = |at| {
-            let found = spreader.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
-            let one =
-                |own: Vec<OtherLayout>| own.into_iter().map(|own| (spread::text(&own.layout), own.best)).collect();
-            found.into_iter().map(one).collect()
-        };
-        return why::text(names, &mut ask, name).map(Ok).map_err(|error| Complaint::about(&options.file, error));
+) -> Result<PlanAnswer, Unplanned> {
+    if let Some(given) = planner.given_plan()? {
+        return Ok(names.answer(&given, Some(&[])));
     }
-    let (plan, mut answer) = match spread::plan_of(names, &spreader, clock) {
-        Ok(found) => found,
-        Err(why) => return Ok(Err(why)),
-    };
-    if options.compare {
-        match spread::given(names, graphs, facts, limits, clock) {
-            Ok(given) => answer.compare = Some(Box::new(given)),
-            Err(why) => return Ok(Err(why)),
-        }
-    }
-    answer.schedule = options.schedule;
-    // On a machine with places, values do not change their memory.
-    options.prove((limits, false, orders), &[], &answer, &plan.certificate)?;
-    Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))
+    let mut planner = spread::given(names, (graphs, facts), &capacities.limits, clock)?;
+    Ok(plan_of(names, &mut planner, capacities, false, clock)?.1)
 }
 
 /// Complains about seconds that are negative or not finite.
@@ -261,26 +281,24 @@ pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
 /// There is no plan.
 pub fn plan_of(
     names: &Names,
-    planner: &mut Planner,
+    planner: &mut dyn Planner,
     capacities: &Capacities,
     room_for_steps: bool,
     clock: &mut Clock,
 ) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
-    let (plan, kept) = if room_for_steps {
-        let (options, mut go_on) = (clock.options(), |progress: &Progress| clock.go_on(progress));
-        plan_in_steps(planner, &options, &mut go_on).map(|(plan, _, kept)| (plan, kept))?
-    } else {
-        (plan_in_memories(planner, capacities, clock)?, 0)
+    let mut plan = match room_for_steps {
+        true => planner.plan_in_steps(&clock.options(), &mut |progress| clock.go_on(progress))?,
+        false => plan_in_memories(planner, capacities, clock)?,
     };
     let search = SearchEnd::of(plan.cost, plan.bound, clock);
-    let answer = described(names, planner, (&plan, search), clock)?;
-    Ok((plan, PlanAnswer { kept, ..answer }))
+    let answer = described(names, planner, (&mut plan, search), clock)?;
+    Ok((plan, answer))
 }
 
 /// The best plan within the capacities, also those of the machine: they are added where the best plan without them
 /// exceeds them, so a plan that fits is the same with and without.
 fn plan_in_memories(
-    planner: &mut Planner,
+    planner: &mut dyn Planner,
     capacities: &Capacities,
     clock: &mut Clock,
 ) -> Result<LayoutPlan, Unplanned> {
@@ -312,14 +330,16 @@ fn plan_in_memories(
 /// The answer of a plan and of how its search ended.
 fn described(
     names: &Names,
-    planner: &Planner,
-    (plan, search): (&LayoutPlan, Option<SearchEnd>),
+    planner: &dyn Planner,
+    (plan, search): (&mut LayoutPlan, Option<SearchEnd>),
     clock: &Clock,
 ) -> Result<PlanAnswer, Unplanned> {
     let without = explained(planner, plan, clock);
-    let left = LeftAnswer::of(search, without.iter().filter(|own| !own.is_decided).count());
+    let undecided = without.iter().flatten().filter(|own| !own.is_decided).count();
+    planner.add_steps(plan)?;
     let (given, warnings) = (planner.given(), names.module.warning_messages());
-    Ok(PlanAnswer { given, left, warnings, ..tiles::answer(names, planner, plan, &without)? })
+    let left = LeftAnswer::of(search, undecided);
+    Ok(PlanAnswer { given, left, warnings, ..names.answer(plan, without.as_deref()) })
 }
 
 /// The answer with `ok`, as in the line protocol.
@@ -331,27 +351,50 @@ pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     object
 }
 
-/// The layout problem with the capacities that are stated. Without a clock it may take any time.
-pub fn posed<'a, 't>(
-    graphs: &'a [Graph],
-    entry: usize,
-    facts: &Facts,
-    (target, ends): (&'t Target, EntryOption),
-    capacities: &Capacities,
+/// The planner of a request: the one place that asks whether the machine has places. Without a clock it may take any
+/// time.
+///
+/// # Errors
+/// The program, the machine, or the capacities are wrong.
+pub fn posed<'p>(
+    names: &Names<'p>,
+    (graphs, facts): (&'p [Graph], &Facts),
+    request: PlanRequest,
     clock: Option<&mut Clock>,
-) -> Result<Planner<'a, 't>, Unplanned> {
-    let ends = match ends {
+) -> Result<Box<dyn Planner + 'p>, Unplanned> {
+    let mut clock = clock;
+    let mut go_on = |progress: &Progress| clock.as_mut().is_none_or(|clock| clock.go_on(progress));
+    Ok(match spread::has_places(names.target) {
+        true => {
+            Box::new(spread::planner(names, (graphs, facts), &|_| Home::Free, &request.capacities.limits, &mut go_on)?)
+        }
+        false => Box::new(tiled(names, (graphs, facts), request, &mut go_on)?),
+    })
+}
+
+/// The planner of tiled layouts.
+///
+/// # Errors
+/// The program or the capacities are wrong.
+pub fn tiled<'p>(
+    names: &Names<'p>,
+    (graphs, facts): (&'p [Graph], &Facts),
+    PlanRequest { entry, capacities }: PlanRequest,
+    go_on: &mut GoOn,
+) -> Result<TiledPlanner<'p, 'p>, Unplanned> {
+    let ends = match entry {
         EntryOption::Fixed => EntryLayouts::Fixed,
         EntryOption::Default => EntryLayouts::Default,
         EntryOption::Free => EntryLayouts::Free,
     };
-    let mut clock = clock;
-    let mut go_on = |progress: &Progress| clock.as_mut().is_none_or(|clock| clock.go_on(progress));
-    let planner = Planner::within(graphs, entry, facts, (target, ends), &mut go_on)?;
-    match &capacities.limits[..] {
-        [] => Ok(planner),
-        limits => planner.limited_within(limits, capacities.residence(), &mut go_on),
-    }
+    let program = Program::new(graphs, names.module.entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+    let mut planner = TiledPlanner::of_program_within(&program, (names.target, ends), go_on)?;
+    planner.limit(&capacities.limits, capacities.residence(), go_on)?;
+    Ok(planner)
+}
+
+fn costs_are_known(planner: &dyn Planner, clock: &mut Clock) {
+    clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
 }
 
 /// The capacities that a plan keeps.
@@ -397,7 +440,7 @@ impl Capacities {
     }
 
     /// Whether all plans that are asked for keep the capacities that they have to keep.
-    fn are_kept(&self, planner: &Planner) -> Result<bool, Unplanned> {
+    fn are_kept(&self, planner: &dyn Planner) -> Result<bool, Unplanned> {
         Ok(self.unlimited || !planner.may_exceed()?)
     }
 }
@@ -462,8 +505,8 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     }
 }
 
-/// The costs of plans without the dearest relayouts.
-fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<Marginal> {
+/// The costs of plans without the dearest relayouts; `None` where the planner does not say them.
+fn explained(planner: &dyn Planner, plan: &LayoutPlan, clock: &Clock) -> Option<Vec<Marginal>> {
     let mut dearest: Vec<usize> = (0..plan.relayouts.len()).collect();
     dearest.sort_by_key(|k| std::cmp::Reverse(plan.relayouts[*k].cost));
     dearest.truncate(EXPLAINED);
@@ -475,17 +518,17 @@ fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<Margina
             used = progress.work;
             rest.has_time() && used < work
         };
-        found[*k] = planner.without(&plan.relayouts[*k], &clock.options(), &mut go_on);
+        found[*k] = planner.without(&plan.relayouts[*k], &clock.options(), &mut go_on)?;
         rest.say(&format!("{} of {} relayouts are explained", done + 1, dearest.len()));
         work = work.saturating_sub(used);
     }
-    found
+    Some(found)
 }
 
 /// The plan that the judge prices lowest.
-fn judged(
+fn judge_plans(
     names: &Names,
-    planner: &mut Planner,
+    planner: &mut TiledPlanner,
     command: &str,
     most: usize,
     clock: &mut Clock,
@@ -497,7 +540,7 @@ fn judged(
     let clock = RefCell::new(clock);
     let go_on = &mut |progress: &Progress| clock.borrow_mut().go_on(progress);
     let found = planner.judged(&options, most, go_on, &mut |question, plan| {
-        let plan = names.answer(plan, &[]);
+        let plan = names.answer(plan, Some(&[]));
         let said = clock.borrow_mut().without_counting(|clock| asked.ask(question, &plan, clock))?;
         number += 1;
         match &said {

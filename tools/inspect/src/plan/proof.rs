@@ -7,12 +7,12 @@
 //! [`PlanAnswer::provable`].
 
 use super::answer::{Names, PlanAnswer};
-use super::{Capacities, EntryOption, located, posed, spread, tiles};
+use super::{Capacities, EntryOption, PlanRequest, located, posed, spread, tiled};
 use crate::numbers::counted;
 use clap::builder::NonEmptyStringValueParser;
 use layout_console::{Complaint, read, write};
 use layout_plan::memory::Schedule;
-use layout_plan::plan::{EntryOrders, SpaceLimit, Unplanned};
+use layout_plan::plan::{EntryOrders, Planner, SpaceLimit, Unplanned};
 use layout_plan::solver::{Certificate, LARGEST_SUM};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -138,32 +138,30 @@ fn replayed(names: &Names, stated: &Proved<KeptBytes>, certificate: Certificate)
     let (module, target, kept) = (names.module, names.target, stated.plan.kept);
     let limits = stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
     let capacities = Capacities { limits, stay: stated.stay, unlimited: true };
-    let limits = &capacities.limits;
     let (graphs, facts) = (module.graphs(), module.facts());
     let of_program = |why| Unproved::Program(vec![located(module, target, why)]);
     let by_proof = |why| match why {
         Unplanned::Wrong(None, error) => about(error),
         why => of_program(why),
     };
-    if spread::has_places(target) {
-        let mut spreader = spread::posed(names, (&graphs, &facts), &spread::free, limits, None).map_err(of_program)?;
-        spreader.keep(kept).map_err(of_program)?;
-        let plan = spreader.proved(certificate).map_err(by_proof)?;
-        let kept = if spread::has_devices(target) { kept } else { 0 };
-        return Ok(PlanAnswer { kept, ..spread::answer(names, &plan) });
-    }
-    let mut planner =
-        posed(&graphs, module.entry, &facts, (target, stated.entry), &capacities, None).map_err(of_program)?;
-    if stated.entry == EntryOption::Free && !stated.offered.is_empty() {
-        planner = planner.offering(&stated.offered, &mut |_| true).map_err(by_proof)?;
-    }
-    let kept = if limits.is_empty() { 0 } else { kept };
+    let request = PlanRequest { entry: stated.entry, capacities: &capacities };
+    let program = (&graphs[..], &facts);
+    let mut planner: Box<dyn Planner> = if stated.entry == EntryOption::Free && !stated.offered.is_empty() {
+        let planner = tiled(names, program, request, &mut |_| true).map_err(of_program)?;
+        Box::new(planner.offering(&stated.offered, &mut |_| true).map_err(by_proof)?)
+    } else {
+        posed(names, program, request, None).map_err(of_program)?
+    };
+    // Bytes are kept of a capacity, which devices always have.
+    let has_limits =
+        if spread::has_places(target) { spread::has_devices(target) } else { !capacities.limits.is_empty() };
+    let kept = if has_limits { kept } else { 0 };
     if kept > 0 {
         planner.keep(kept).map_err(of_program)?;
     }
-    let plan = planner.proved(certificate).map_err(by_proof)?;
-    let given = planner.given();
-    Ok(PlanAnswer { kept, given, ..tiles::answer(names, &planner, &plan, &[]).map_err(by_proof)? })
+    let mut plan = planner.proved(certificate).map_err(by_proof)?;
+    planner.add_steps(&mut plan).map_err(by_proof)?;
+    Ok(PlanAnswer { kept, given: planner.given(), ..names.answer(&plan, None) })
 }
 
 /// An error of a proof as a whole.

@@ -1,14 +1,13 @@
 //! Shardings of HLO text: a module's, as spreads over devices, and a plan's, as text.
 
-use super::answer::Names;
 use layout_plan::plan::sharding::Spread;
 use layout_plan::plan::{ArrayName, Unplanned};
 use std::collections::BTreeMap;
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::shardings;
+use tensor_layout::hlo::{Module, shardings};
 use tensor_layout::notations::{Described, Description, Notation, read, write};
 use tensor_layout::operations::leaves;
-use tensor_layout::places::{Broadcast, Part, Placement, TensorLayout};
+use tensor_layout::places::{Broadcast, Machine, Part, Placement, TensorLayout};
 use tensor_layout::text::Error;
 
 /// The axis that shardings number devices along.
@@ -43,10 +42,9 @@ pub fn text(layout: &TensorLayout) -> Option<String> {
 ///
 /// # Errors
 /// A sharding that does not fit the devices of the machine; the first one.
-pub fn given(names: &Names) -> Result<BTreeMap<ArrayName, Spread>, Unplanned> {
-    let machine = names.target.machine();
+pub fn given(module: &Module, machine: &Machine) -> Result<BTreeMap<ArrayName, Spread>, Unplanned> {
     let mut found = BTreeMap::new();
-    for (c, computation) in names.module.computations.iter().enumerate() {
+    for (c, computation) in module.computations.iter().enumerate() {
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let Some(said) = instruction.attribute("sharding") else { continue };
             let arrays = leaves(&instruction.shape);
@@ -69,7 +67,7 @@ pub fn given(names: &Names) -> Result<BTreeMap<ArrayName, Spread>, Unplanned> {
 }
 
 /// The spread of a sharding for an array of these sizes over the devices of a machine.
-fn spread(text: &str, sizes: &[i64], machine: &tensor_layout::places::Machine) -> Result<Spread, Error> {
+fn spread(text: &str, sizes: &[i64], machine: &Machine) -> Result<Spread, Error> {
     let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let order = (0..sizes.len()).rev().map(|dim| dim.to_string()).collect::<Vec<_>>().join(",");
     let described = read(&format!("f32[{list}]{{{order}}} sharding={text}"))?;

@@ -1,9 +1,10 @@
 //! A plan for people.
 
 use super::answer::{
-    BESIDE, Judgement, LeftAnswer, LevelAnswer, PlanAnswer, RelayoutAnswer, SearchEnd, StepLoopAnswer, StepsAnswer,
+    Judgement, LeftAnswer, LevelAnswer, PlanAnswer, RelayoutAnswer, SearchEnd, StepLoopAnswer, StepsAnswer,
 };
 use crate::numbers::counted;
+use layout_plan::plan::BESIDE;
 use std::fmt::Write;
 
 /// The plan as lines: its cost, the use of each memory, and each relayout with its reason.

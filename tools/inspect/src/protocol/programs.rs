@@ -7,9 +7,9 @@ use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
 use crate::offsets::{Buffers, STEPS};
-use crate::plan::answer::Names;
+use crate::plan::answer::{Names, PlanAnswer};
 use crate::plan::proof::{Unproved, checked};
-use crate::plan::{Capacities, EntryOption, located, plan_of, posed, spread};
+use crate::plan::{Capacities, EntryOption, PlanRequest, located, planned, spread};
 use crate::schedule::OrderedModule;
 use crate::solve::network;
 use layout_console::Stop;
@@ -84,37 +84,17 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let capacities = Capacities::parse(&target, &stated);
     let capacities = capacities.map_err(|(_, error)| Failure::of_field("capacity", error.with_offset(None)))?;
     let capacities = Capacities { unlimited: request.unlimited, stay: request.stay, ..capacities };
-    let limits = &capacities.limits;
     let mut clock = Clock::of_plan(checked_seconds(request.seconds)?).silent();
     let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
-    let (graphs, facts) = (module.graphs(), module.facts());
     let names = Names { module: &module, target: &target };
-    if spread::has_places(&target) {
-        let fixed = request.entry == EntryOption::Fixed;
-        for (field, asked) in [("entry", fixed), ("compare", request.compare)] {
-            let asked = [(field, asked, spread::NO_FILE_LAYOUTS)];
-            spread::only(&target, &asked).map_err(|error| Failure::of_field(field, error))?;
-        }
-        let spreader =
-            spread::posed(&names, (&graphs, &facts), &spread::free, limits, Some(&mut clock)).map_err(wrong)?;
-        let (_, mut answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
-        if request.compare {
-            let given = spread::given(&names, &graphs, &facts, limits, &mut clock).map_err(wrong)?;
-            answer.compare = Some(Box::new(given));
-        }
-        answer.schedule = request.schedule;
-        return Ok(Answer::Plan(Box::new(answer)));
+    let fixed = request.entry == EntryOption::Fixed;
+    for (field, asked) in [("entry", fixed), ("compare", request.compare)] {
+        let asked = [(field, asked, spread::NO_FILE_LAYOUTS)];
+        spread::only(&target, &asked).map_err(|error| Failure::of_field(field, error))?;
     }
-    let ends = (&target, request.entry);
-    let mut planner = posed(&graphs, module.entry, &facts, ends, &capacities, Some(&mut clock)).map_err(wrong)?;
-    let answer = plan_of(&names, &mut planner, &capacities, request.room_for_steps, &mut clock).map_err(wrong)?;
-    let mut answer = answer.1;
-    answer.schedule = request.schedule;
-    if request.compare {
-        let given = planner.given_plan().map_err(|located| wrong(Unplanned::from(located)))?;
-        answer.compare = Some(Box::new(names.answer(&given, &[])));
-    }
-    Ok(Answer::Plan(Box::new(answer)))
+    let asked = PlanRequest { entry: request.entry, capacities: &capacities };
+    let answer = planned(&names, asked, (request.room_for_steps, request.compare), &mut clock).map_err(wrong)?;
+    Ok(Answer::Plan(Box::new(PlanAnswer { schedule: request.schedule, ..answer })))
 }
 
 /// Checks a plan against its proof.

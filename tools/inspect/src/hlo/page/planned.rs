@@ -4,7 +4,7 @@ use super::pictures::Pictures;
 use crate::clock::Clock;
 use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
 use crate::plan::text::left;
-use crate::plan::{Capacities, EntryOption, plan_of, posed};
+use crate::plan::{Capacities, EntryOption, PlanRequest, plan_of, posed};
 use layout_plan::memory::Footprint;
 use layout_plan::plan::{ArrayName, LayoutPlan, Unplanned};
 use serde::Serialize;
@@ -72,16 +72,17 @@ impl Planned {
         top: usize,
     ) -> Result<Planned, Unplanned> {
         let (graphs, facts) = (module.graphs(), module.facts());
-        let capacities = Capacities::default();
-        let mut planner = posed(&graphs, module.entry, &facts, (target, entry), &capacities, Some(&mut *clock))?;
         let names = Names { module, target };
-        let (found, mut plan) = plan_of(&names, &mut planner, &capacities, false, clock)?;
-        let given = planner.given_plan().map(|given| names.answer(&given, &[]));
+        let capacities = Capacities::default();
+        let asked = PlanRequest { entry, capacities: &capacities };
+        let mut planner = posed(&names, (&graphs, &facts), asked, Some(&mut *clock))?;
+        let (found, mut plan) = plan_of(&names, planner.as_mut(), &capacities, false, clock)?;
+        let given = planner.given_plan().map(|given| given.map(|given| names.answer(&given, Some(&[]))));
         let mut changes = changes(module, &found).map_err(|error| Unplanned::Wrong(None, error))?;
         changes.sort_by_key(|(_, from, to)| std::cmp::Reverse((from.1.padded.abs_diff(to.1.padded), from.1.padded)));
         let rest = changes.split_off(changes.len().min(top));
         let mut relayouts = std::mem::take(&mut plan.relayouts);
-        let rows = rows(&plan, &relayouts, given.as_ref().ok());
+        let rows = rows(&plan, &relayouts, given.as_ref().ok().and_then(Option::as_ref));
         plan.values.clear();
         relayouts.sort_by_key(|moved| std::cmp::Reverse(moved.bytes));
         let more_relayouts = relayouts.split_off(relayouts.len().min(top)).len();
@@ -140,7 +141,7 @@ type Changed = (ArrayName, Held, Held);
 /// The arrays whose layout changes, each pair of an array and a layout once.
 fn changes(module: &Module, plan: &LayoutPlan) -> Result<Vec<Changed>, Error> {
     let mut values: Vec<(ArrayName, &Layout)> =
-        plan.values.iter().filter_map(|(at, layouts)| Some((*at, layouts.first()?))).collect();
+        plan.values.iter().filter_map(|(at, layouts)| Some((*at, layouts.first()?.tiled()?))).collect();
     values.sort_by_cached_key(|(at, layout)| (*at, layout.to_string()));
     values.dedup();
     let mut found = Vec::new();

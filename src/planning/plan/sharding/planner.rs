@@ -9,11 +9,14 @@ use super::traffic::Levels;
 use crate::plan::again::made_again;
 use crate::plan::canonical::CanonicalOrder;
 use crate::plan::kernels::Kernels;
-use crate::plan::layout_plan::{ArrayName, Unplanned};
+use crate::plan::layout_plan::{LaidOut, LayoutPlan, Unplanned};
+use crate::plan::placing::Residence;
+use crate::plan::planned_layout::PlannedLayout;
+use crate::plan::planner::{GoOn, ListedLayouts, Planner};
 use crate::plan::posing_steps::PosingSteps;
-use crate::plan::program::{Doing, Program};
+use crate::plan::program::{ArrayName, Doing, Program};
 use crate::plan::space::SpaceLimit;
-use crate::solver::{CostNetwork, Progress};
+use crate::solver::{Certificate, CostNetwork, Options, check};
 use rustc_hash::FxHashMap;
 use tensor_layout::operations::facts::Facts;
 use tensor_layout::operations::graph::Graph;
@@ -22,7 +25,7 @@ use tensor_layout::places::{Fit, Machine, Placement};
 use tensor_layout::text::Error;
 
 /// A program whose values are to be spread over the places of a machine.
-pub struct Spreader<'a, 'm> {
+pub struct ShardingPlanner<'a, 'm> {
     pub(super) machine: &'m Machine,
     pub(super) levels: Levels,
     /// The devices, where the places are some, and what is in memory there.
@@ -47,8 +50,9 @@ pub struct Spreader<'a, 'm> {
     pub(super) touches: Vec<Touch>,
     /// On devices, the problem without capacities.
     pub(super) relaxed: Option<CostNetwork>,
-    /// The capacities, by the numbers of the network's resources.
+    /// The capacities, by the numbers of the network's resources: those that were put in, and that of a device.
     pub(super) limits: Vec<SpaceLimit>,
+    asked: Vec<SpaceLimit>,
 }
 
 /// What a program says of where an array is.
@@ -72,7 +76,7 @@ pub(super) struct Touch {
     pub operand: Option<usize>,
 }
 
-impl<'a, 'm> Spreader<'a, 'm> {
+impl<'a, 'm> ShardingPlanner<'a, 'm> {
     /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
     ///
     /// # Errors
@@ -83,47 +87,32 @@ impl<'a, 'm> Spreader<'a, 'm> {
         entry: usize,
         facts: &Facts,
         machine: &'m Machine,
-    ) -> Result<Spreader<'a, 'm>, Unplanned> {
+    ) -> Result<ShardingPlanner<'a, 'm>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        Spreader::of_program(&program, machine, &|_| Home::Free)
-    }
-
-    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
-    ///
-    /// # Errors
-    /// The errors of [`Spreader::new`], and [`Unplanned::Undecided`].
-    pub fn within(
-        graphs: &'a [Graph],
-        entry: usize,
-        facts: &Facts,
-        (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Spreader<'a, 'm>, Unplanned> {
-        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        Spreader::of_program_within(&program, (machine, home), go_on)
+        ShardingPlanner::of_program(&program, machine, &|_| Home::Free)
     }
 
     /// Poses the problem of a program of which some arrays are somewhere already.
     ///
     /// # Errors
-    /// The errors of [`Spreader::new`].
+    /// The errors of [`ShardingPlanner::new`].
     pub fn of_program(
         program: &Program<'a>,
         machine: &'m Machine,
         home: &dyn Fn(ArrayName) -> Home,
-    ) -> Result<Spreader<'a, 'm>, Unplanned> {
-        Spreader::of_program_within(program, (machine, home), &mut |_| true)
+    ) -> Result<ShardingPlanner<'a, 'm>, Unplanned> {
+        ShardingPlanner::of_program_within(program, (machine, home), &mut |_| true)
     }
 
     /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
     ///
     /// # Errors
-    /// The errors of [`Spreader::new`], and [`Unplanned::Undecided`].
+    /// The errors of [`ShardingPlanner::new`], and [`Unplanned::Undecided`].
     pub fn of_program_within(
         program: &Program<'a>,
         (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
-        go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Spreader<'a, 'm>, Unplanned> {
+        go_on: &mut GoOn,
+    ) -> Result<ShardingPlanner<'a, 'm>, Unplanned> {
         let steps = &mut PosingSteps::long(go_on);
         let wrong = |error| Unplanned::Wrong(None, error);
         let levels = Levels::new(machine).map_err(wrong)?;
@@ -136,7 +125,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
             let moves = !ends && !operands.is_empty() && !results.is_empty();
             nests.push(moves.then(|| LoopNest::new(&instance.doing, &operands, &results)));
         }
-        let homes = (0..program.made.len()).map(|made| home(named(&program, made))).collect();
+        let homes = (0..program.made.len()).map(|made| home(program.name(made))).collect();
         let values = vec![SpreadSet::default(); program.made.len()];
         let loops = vec![SpreadSet::default(); program.instances.len()];
         let (network, variables) = (CostNetwork::new(), Vec::new());
@@ -146,7 +135,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         // An array in registers is in no memory of a device.
         let order = CanonicalOrder::new(&program);
         let own_kernels = pod.as_ref().map(|_| Kernels::on_devices(&program, &order));
-        let mut spreader = Spreader {
+        let mut planner = ShardingPlanner {
             machine,
             levels,
             kernels: own_kernels,
@@ -162,24 +151,15 @@ impl<'a, 'm> Spreader<'a, 'm> {
             variables,
             touches,
             limits,
+            asked: Vec::new(),
         };
-        match spreader.pod.clone() {
-            Some(pod) => spreader.find_on(&pod)?,
-            None => spreader.find(&order, steps)?,
+        match planner.pod.clone() {
+            Some(pod) => planner.find_on(&pod)?,
+            None => planner.find(&order, steps)?,
         }
-        let fits = spreader.fitting()?;
-        spreader.pose(fits, steps)?;
-        Ok(spreader)
-    }
-
-    /// The number of values that are spread.
-    pub fn arrays(&self) -> usize {
-        self.program.made.len()
-    }
-
-    /// The problem as a network of costs.
-    pub fn network(&self) -> &CostNetwork {
-        &self.network
+        let fits = planner.fitting()?;
+        planner.pose(fits, steps)?;
+        Ok(planner)
     }
 
     /// The arrays that an instance reads and makes.
@@ -325,15 +305,103 @@ impl<'a, 'm> Spreader<'a, 'm> {
         }
         Ok(all)
     }
-
-    pub(super) fn name(&self, made: usize) -> ArrayName {
-        named(&self.program, made)
-    }
 }
 
-fn named(program: &Program, made: usize) -> ArrayName {
-    let (graph, node) = program.instances[program.made[made].by].node;
-    (graph, node, program.made[made].leaf)
+impl Planner for ShardingPlanner<'_, '_> {
+    fn program(&self) -> &Program<'_> {
+        &self.program
+    }
+
+    fn machine(&self) -> &Machine {
+        self.machine
+    }
+
+    fn network(&self) -> &CostNetwork {
+        &self.network
+    }
+
+    fn limits(&self) -> &[SpaceLimit] {
+        &self.limits
+    }
+
+    fn capacities(&self) -> &[SpaceLimit] {
+        &self.asked
+    }
+
+    /// Values are the first variables; others are loops.
+    fn array_of(&self, variable: usize) -> Option<usize> {
+        (variable < self.program.made.len()).then_some(variable)
+    }
+
+    fn listed(&self, made: usize) -> Option<ListedLayouts> {
+        let sizes = sizes(self.program.made[made].array);
+        let layout = |spread: &Spread| match spread.is_outside() {
+            true => Some(PlannedLayout::Beside),
+            false => spread.layout(&sizes, self.machine).ok().map(PlannedLayout::Places),
+        };
+        let layouts: Vec<_> = self.values[made].all.iter().map(layout).collect();
+        let chosen = (0..layouts.len()).collect();
+        let is_free = self.homes[made] != Home::Outside && !sizes.is_empty();
+        is_free.then_some(ListedLayouts { variable: made, layouts, chosen })
+    }
+
+    /// Values beside the places where they may be, and loops with the least buffers.
+    fn start(&self, _: &Options, _: &mut GoOn) -> Vec<usize> {
+        let mut loops = vec![0; self.network.variables().len()];
+        self.variables.iter().enumerate().for_each(|(by, variable)| variable.iter().for_each(|own| loops[*own] = by));
+        self.network.completed(Vec::new(), |variable, choice| match self.values.get(variable) {
+            Some(set) => i64::from(!set.all[choice].is_outside()),
+            None => self.choices[loops[variable]].get(choice).map_or(0, LoopChoice::buffers),
+        })
+    }
+
+    fn decode(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
+        self.told(certificate).map_err(|error| Unplanned::Wrong(None, error))
+    }
+
+    /// On places, arrays do not change their memory.
+    fn put_limits(&mut self, limits: &[SpaceLimit], _: Residence, go_on: &mut GoOn) -> Result<(), Unplanned> {
+        (self.limits, self.asked) = (limits.to_vec(), limits.to_vec());
+        match self.pod {
+            Some(_) => self.limit_devices(),
+            None if limits.is_empty() => Ok(()),
+            None => self.limit_places(limits, &mut PosingSteps::long(go_on)),
+        }
+    }
+
+    fn keep(&mut self, bytes: i64) -> Result<(), Unplanned> {
+        if let Some(network) = self.kept(bytes)? {
+            self.network = network;
+        }
+        Ok(())
+    }
+
+    fn plan(&self, options: &Options, go_on: &mut GoOn) -> Result<LayoutPlan, Unplanned> {
+        match &self.relaxed {
+            Some(relaxed) => self.plan_on_devices(relaxed, options, go_on),
+            None => self.best(options, go_on),
+        }
+    }
+
+    fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
+        self.placed(plan).map_err(|error| Unplanned::Wrong(None, error))
+    }
+
+    /// On devices, a bound of all plans is one of those that fit.
+    fn proved(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
+        let is_of_all = self.relaxed.as_ref().is_some_and(|relaxed| check(relaxed, &certificate).is_ok());
+        if !is_of_all {
+            return self.replayed(certificate);
+        }
+        let plan = self.decode(certificate)?;
+        match self.excess(&plan) {
+            0 => Ok(plan),
+            excess => {
+                let message = format!("the plan takes {excess} bytes more of a device than it has");
+                Err(Unplanned::Wrong(None, Error::new(message)))
+            }
+        }
+    }
 }
 
 /// By the sizes of loops, and the indices and bits of arrays, what the search has found.
