@@ -27,9 +27,6 @@ use tensor_layout::places::Machine;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
-/// The most entries of a table in the search for a plan to begin with.
-const TABLE_ENTRIES_OF_START: u64 = 1 << 18;
-
 /// A program whose layouts are to be planned.
 pub struct TiledPlanner<'a, 't> {
     pub(super) posed: Posed<'a, 't>,
@@ -373,10 +370,7 @@ impl Planner for TiledPlanner<'_, '_> {
     fn start(&self, options: &Options, go_on: &mut GoOn) -> Vec<usize> {
         let start = self.in_defaults();
         let Some(network) = self.network_of_nothing() else { return start };
-        // Where a gap is allowed, it is no use to take long for the best plan of a problem that is not asked about.
-        let entries = if options.gap > 0 { TABLE_ENTRIES_OF_START } else { options.table_entries };
-        let options = Options { table_entries: entries.min(options.table_entries), ..*options };
-        solve_from(&network, &start, &options, go_on).map_or(start, |found| found.certificate.choices)
+        solve_from(&network, &start, options, go_on).map_or(start, |found| found.certificate.choices)
     }
 
     fn decode(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {

@@ -67,7 +67,7 @@ impl Clock {
 
     /// The limits of a search.
     pub fn options(&self) -> Options {
-        Options { gap: self.gap, ..Options::default() }
+        if self.gap == 0 { Options::default() } else { Options { gap: self.gap, ..Options::usual() } }
     }
 
     /// The clock and the table entries for explanations after a search: all the time that is left where seconds were

@@ -29,9 +29,10 @@ impl Options {
     /// The usual time limit of a search.
     pub const USUAL_TIME: Duration = Duration::from_secs(10);
 
-    /// The usual limits: the search ends when the bound is within a thousandth of the cost.
+    /// The usual limits: the search ends when the bound is within a thousandth of the cost, which takes less time than
+    /// exact elimination with tables of more than 2^22 entries.
     pub fn usual() -> Options {
-        Options { gap: 1000, ..Options::default() }
+        Options { gap: 1000, table_entries: 1 << 22, ..Options::default() }
     }
 
     /// Whether this cost is within the gap of the bound.

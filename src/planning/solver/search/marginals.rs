@@ -59,7 +59,9 @@ fn eliminated(network: &CostNetwork, variables: &[usize], options: &Options, go_
     for edge in network.edges() {
         problem.add_link(edge.ends.map(|end| end as u32), edge.costs.iter().map(|cost| clamped(*cost)));
     }
-    let Some(order) = order(&problem, options.table_entries, options.table_entries.saturating_mul(TABLES)) else {
+    // One elimination is for all choices, so it may take longer than that of one search.
+    let entries = options.table_entries.max(Options::default().table_entries);
+    let Some(order) = order(&problem, entries, entries.saturating_mul(TABLES)) else {
         return Eliminated::TooLarge;
     };
     let mut work = 0u64;
