@@ -21,7 +21,7 @@ pub type LayoutId = u16;
 pub const MOST_LAYOUTS: usize = 40;
 
 /// The most entries whose orders a program is offered.
-const MOST_OFFERED: usize = 64;
+pub const MOST_OFFERED: usize = 64;
 
 /// How many orders of minor pairs are taken for arrays of many dimensions.
 const MOST_PAIRS: usize = 24;
