@@ -17,7 +17,7 @@
 //! let (graphs, facts) = (module.graphs(), module.facts());
 //! let planner = ShardingPlanner::new(&graphs, module.entry, &facts, &machine).unwrap();
 //! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
-//! assert_eq!((plan.cost, plan.moves.len()), (0, 0));
+//! assert_eq!((plan.cost, plan.relayouts.len()), (0, 0));
 //! ```
 //!
 //! A value has each of its elements in one place. An operation runs as loops, which are spread over the places as well: a
