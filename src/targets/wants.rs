@@ -181,7 +181,7 @@ impl Target {
 
     /// The ways of a convolution: a product of images, kernels and results, whose rows are images. The order of each array
     /// is the one that pads least of the two that have both its kinds of dimensions minor. XLA's compiler for a TPU, which may
-    /// choose the entry, lays out 165 of 193 random convolutions so, those that cut images included, and 113 of them where
+    /// choose the entry, lays out 165 of 193 random convolutions so, those that cut images included, and 105 of them where
     /// a plan may also have a spatial dimension minor.
     fn images(&self, convolution: &Convolution, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
         let ([input, kernel, ..], [output, ..]) = (operands, results) else { return Vec::new() };
