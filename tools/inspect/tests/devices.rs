@@ -31,21 +31,26 @@ fn values_have_shardings_and_relayouts_collectives() {
     let found = answer(&["plan", &step, "--machine", MACHINE, "--json"]);
     assert_eq!(found["cost"], found["bound"]);
     // Rows over 2 devices, columns over 2; the rows of the weight are gathered and the sums scattered. The alternative
-    // is one all-reduce, after which each device would subtract twice as much.
-    assert_eq!(found["shardings"]["x"][0], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
-    assert_eq!(found["shardings"]["w"][0], "{devices=[2,2]<=[4]}");
+    // is one all-reduce, after which each device would subtract twice as much. Rows may lie along either axis of the
+    // mesh: both cost the same.
+    let turned = found["shardings"]["w"][0] != "{devices=[2,2]<=[4]}";
+    let (devices, [rows, columns]) = if turned { ("[2,2]T(1,0)", [1, 2]) } else { ("[4]", [2, 1]) };
+    assert_eq!(found["shardings"]["x"][0], format!("{{devices=[2,1,2]<={devices} last_tile_dim_replicate}}"));
+    assert_eq!(found["shardings"]["w"][0], format!("{{devices=[2,2]<={devices}}}"));
     let moved = found["relayouts"].as_array().unwrap().iter();
     let all: Vec<&Value> = moved.flat_map(|own| own["collectives"].as_array().unwrap()).collect();
     for (own, kind) in all.iter().zip(["all-gather", "reduce-scatter"]) {
-        assert_eq!(**own, json!({"kind": kind, "along": [[2, 2]], "bytes": 64 * 32 * 4 / 4}));
+        assert_eq!(**own, json!({"kind": kind, "along": [[2, rows]], "bytes": 64 * 32 * 4 / 4}));
     }
     assert_eq!(all.len(), 2);
     assert!(found["work"].as_i64().unwrap() > 0);
     let (out, ..) = outcome(&["plan", &step, "--machine", MACHINE]);
-    let sums =
-        "  `g` is made in sums in ((64:16), (2_Device:1, 16:1); B@[2_Device:2]) and wanted in ((2_Device:2, 32:16), ";
-    let scattered = "    reduce-scatter along 2:2: 2,048 bytes to each device";
-    for line in ["time    526,368 cycles of work on each device", sums, scattered] {
+    let sums = format!(
+        "  `g` is made in sums in ((64:16), (2_Device:{columns}, 16:1); B@[2_Device:{rows}]) and wanted in \
+         ((2_Device:{rows}, 32:16), "
+    );
+    let scattered = format!("    reduce-scatter along 2:{rows}: 2,048 bytes to each device");
+    for line in ["time    526,368 cycles of work on each device", &*sums, &*scattered] {
         assert!(out.lines().any(|own| own.starts_with(line)), "{line}\n{out}");
     }
     // The message claims the least cost over the tried meshes only; with bytes kept, only the least that was found.
