@@ -34,7 +34,7 @@ fn alike(a: i64, b: i64) -> bool {
     (a - b).abs() * 50 <= a.max(b)
 }
 
-/// What a plan of HLO costs.
+/// The cost of a plan of HLO.
 fn cost_of_hlo(text: &str, entry: EntryLayouts) -> i64 {
     let module = hlo::Module::parse(text).expect("a module");
     let (graphs, target) = (module.graphs(), Target::parse("tpu_v5e").expect("a machine"));
@@ -42,7 +42,7 @@ fn cost_of_hlo(text: &str, entry: EntryLayouts) -> i64 {
     planner.plan(&Options::default(), &mut |_| true).expect("a plan").cost
 }
 
-/// What a plan of the import of HLO costs.
+/// The cost of a plan of the import of HLO.
 fn cost_of_import(context: &Context, text: &str, entry: &str) -> i64 {
     let module = hlo::Module::parse(text).expect("a module");
     let mlir = layout_translate::import(&module, text, "program").expect("an import");

@@ -22,7 +22,7 @@ use tensor_layout::analysis::linear;
 use tensor_layout::expr::Expr;
 use tensor_layout::operations::{Convolution, Gather, Loops, Operation, WindowDim};
 
-/// What a structured operation computes.
+/// The operations of HLO that a structured operation is.
 pub struct Reading<'c> {
     /// Its operations.
     pub stages: Vec<Stage>,
@@ -47,11 +47,11 @@ pub struct Stage {
 pub enum Source {
     /// An operand of the structured operation.
     Operand(usize),
-    /// What is padded to be one.
+    /// An operand of the structured operation without its padding.
     Unpadded(usize),
     /// The data of a look-up.
     Data,
-    /// What another stage makes.
+    /// The array of another stage.
     Stage(usize),
     /// A scalar with elements like an operand's.
     Scalar(usize),
@@ -424,7 +424,7 @@ impl<'c> Reader<'_, 'c> {
         Some(vec![(made, None)])
     }
 
-    /// What goes through all arrays in one order: movements, elementwise operations, and reductions of them.
+    /// Movements, elementwise operations and reductions, which go through all arrays in one order.
     fn streams(&mut self) -> Option<Results> {
         let all: Vec<Vec<usize>> = self.loops.results.iter().map(|index| dims(index)).collect::<Option<_>>()?;
         let summed: Vec<usize> = (0..self.loops.sizes.len()).filter(|v| !all[0].contains(v)).collect();
@@ -464,7 +464,7 @@ impl<'c> Reader<'_, 'c> {
             let (all, sizes) = ((0..space.len()).collect(), self.sizes(space));
             return Some(match moved {
                 Source::Stage(_) => moved,
-                // What is nothing but the operand is made again, of that.
+                // An operand alone is copied by a broadcast that keeps all dimensions.
                 _ => self.add(Operation::Broadcast { dims: all }, vec![moved], sizes, operand),
             });
         }
@@ -587,7 +587,7 @@ enum Role {
     /// The features of the output, of one group.
     Output,
     Group,
-    /// That of the window whose loop this is.
+    /// A spatial dimension, with the loop of its windows.
     Spatial(usize),
 }
 

@@ -37,7 +37,7 @@ pub struct EntryChange {
     pub layout: PlannedLayout,
 }
 
-/// What a judge is asked about.
+/// A question to a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// A plan.
@@ -50,7 +50,7 @@ pub enum Question {
     ReadBack,
 }
 
-/// What a judge answers.
+/// The answer of a judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     /// The cost.
@@ -66,7 +66,7 @@ pub struct Price {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lesson {
-    /// What was asked.
+    /// The question.
     pub question: Question,
     /// How it differs from the best plan before.
     pub changed: Vec<EntryChange>,
@@ -88,7 +88,7 @@ pub struct JudgedPlan {
     pub plan: LayoutPlan,
     /// The least cost here that was found.
     pub least: i64,
-    /// What the judge has said.
+    /// The answer.
     pub lessons: Vec<Lesson>,
 }
 

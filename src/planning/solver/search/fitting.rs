@@ -61,7 +61,7 @@ impl PartialEq for QueuedChange {
 
 impl Eq for QueuedChange {}
 
-/// What changes are made for.
+/// The aim of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Aim {
     Relief,
@@ -154,7 +154,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// What a change costs; `None` if it is forbidden.
+    /// The cost of a change; `None` if it is forbidden.
     fn cost(&mut self, variable: u32, choice: u32) -> Option<i64> {
         let (model, old) = (self.model, self.plan[variable as usize]);
         let costs = model.pairwise.costs(variable);
@@ -187,7 +187,7 @@ impl<'a> Fitting<'a> {
         differences.filter(|(_, more)| *more != 0)
     }
 
-    /// What a change takes more, at the prices of the moments.
+    /// The capacity that a change takes more, at the prices of the moments.
     fn takes(&self, variable: u32, choice: u32) -> f64 {
         let paid = |(moments, more): (Range<usize>, i64)| {
             more as f64 * (self.prices[moments.end] - self.prices[moments.start])

@@ -219,10 +219,10 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) })
 }
 
-/// What is asked of a planner.
+/// The request to a planner.
 #[derive(Clone, Copy)]
 pub struct PlanRequest<'q> {
-    /// What the arguments and results may be laid out in.
+    /// The layouts that arguments and results may have.
     pub entry: EntryOption,
     /// The capacities that a plan keeps.
     pub capacities: &'q Capacities,
