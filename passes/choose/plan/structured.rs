@@ -145,7 +145,7 @@ impl<'c> Body<'c> {
 }
 
 /// The window of a dimension over which none moves.
-const OWN: WindowDim =
+const UNIT_WINDOW: WindowDim =
     WindowDim { size: 1, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 1, reversed: false };
 
 /// A term of an index: a loop, and the step.
@@ -331,7 +331,7 @@ impl<'c> Reader<'_, 'c> {
                 && r.contains(v)
             {
                 loops.push(*v);
-                window.push(OWN);
+                window.push(UNIT_WINDOW);
                 continue;
             }
             let (along, within, dim) = self.window(e, size, &r)?;
@@ -494,7 +494,7 @@ impl<'c> Reader<'_, 'c> {
             match e {
                 Expr::Var(v) => {
                     roles.push((*v, *v));
-                    window.push(OWN);
+                    window.push(UNIT_WINDOW);
                 }
                 e => {
                     let (along, within, dim) = self.window(e, size, &r)?;
@@ -504,7 +504,7 @@ impl<'c> Reader<'_, 'c> {
             }
         }
         let source = self.unpadded(input, &mut window);
-        let padded = roles.iter().zip(&window).any(|((along, within), dim)| along == within && *dim != OWN);
+        let padded = roles.iter().zip(&window).any(|((along, within), dim)| along == within && *dim != UNIT_WINDOW);
         if padded {
             return None;
         }
