@@ -257,6 +257,12 @@ impl<'a, 't> Posed<'a, 't> {
                 Some(home) if !moved => rename(prices, meeting, (lies, origin.home.is_some()), home, (from, to))?,
                 _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
                     (false, Some(Whereabouts::Result)) => FORBIDDEN,
+                    // A name with other users is not in the result's memory alone: the kernel that makes it writes both.
+                    (true, Some(Whereabouts::Near))
+                        if from == to && !self.renames.to_result[self.program.made[taken.made].by] =>
+                    {
+                        prices.written_far(meeting.class, to)?
+                    }
                     (true, Some(home)) => end(prices, meeting, home, (from, to))?,
                     _ => prices.meeting(meeting, from, to)?,
                 },
