@@ -23,5 +23,6 @@ fi
 # All processes are on this machine: none is started through ssh, which need not be there, and messages go through memory.
 # They are not bound to cores, of which there may be fewer, and leave a core that they only wait on to others.
 read -ra more <<<"${MPIRUN_OPTIONS:-}"
-exec mpirun -n "$processes" --timeout "$seconds" --oversubscribe --bind-to none --mca plm isolated --mca btl self,vader \
+# mpirun itself may not come to its end, as on a full disk: it gets ten seconds more than its programs.
+exec timeout --kill-after=5 "$((seconds + 10))" mpirun -n "$processes" --timeout "$seconds" --oversubscribe --bind-to none --mca plm isolated --mca btl self,vader \
   --mca mpi_yield_when_idle 1 "${more[@]}" "$@"

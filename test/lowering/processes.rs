@@ -55,7 +55,7 @@ fn collectives_are_their_definitions() {
         let libraries = ["libmlir_runner_utils.so", "libmlir_c_runner_utils.so"];
         let libraries = libraries.map(|name| checkout.llvm.join("lib").join(name).display().to_string()).join(",");
         let mut mpirun = Command::new(checkout.root.join("tools/mpirun.sh"));
-        mpirun.env("MPIRUN_OPTIONS", format!("--output-filename {}", output.display()));
+        mpirun.env("MPIRUN_OPTIONS", format!("--output-filename {}", output.display())).env("MPIRUN_SECONDS", "120");
         mpirun.arg(processes.to_string()).arg(checkout.llvm.join("bin/mlir-runner")).arg(&lowered);
         mpirun.args(["-e", "main", "-entry-point-result=void"]).arg(format!("-shared-libs={libraries},{mpi}"));
         run(&mut mpirun, &text);
