@@ -9,6 +9,7 @@
 //! | [`views`] | reshape, transpose and slice as a change of the layout |
 //! | [`utilisation`] | the numbers of used places and elements of their memories |
 //! | [`model`] | registers, default layouts and costs of a machine |
+//! | [`preferences`] | the layouts that a machine's kernels take and make |
 //! | [`ready`] | named machines |
 //! | [`machine`] | axes, their parents, memories and capacities |
 //! | [`relayout`] | copies between two placements, and the traffic of each level of the machine |
@@ -17,6 +18,7 @@ pub mod machine;
 pub mod model;
 mod notation;
 pub mod placement;
+pub mod preferences;
 pub mod ready;
 pub mod relayout;
 mod search;
@@ -27,6 +29,7 @@ pub mod views;
 pub use machine::{Axis, Fit, Machine, Memory, TIME, WORD};
 pub use model::{Costs, Decimal, DefaultLayouts, Model, Topology};
 pub use placement::{Copies, Held, Misplaced, Placement};
+pub use preferences::{DimKind, DimOrder, OrderEntry, PreferenceRow, Preferences};
 pub use ready::READY;
 pub use relayout::{
     Affine, Block, CollectiveKind, Copy, DigitExchange, IndexDigit, Level, MAX_BLOCKS, RelayoutPlan, RelayoutStep,

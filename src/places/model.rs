@@ -7,6 +7,7 @@
 //! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
 //! [`crate::targets`] computes with the costs and defines them.
 
+use super::preferences::{PreferenceRow, Preferences};
 use crate::text::{Cursor, Error, choices, did_you_mean, excerpt, instead};
 use std::fmt;
 
@@ -175,10 +176,18 @@ pub struct Model {
     pub work: Vec<(String, Decimal)>,
     /// The costs of kernels.
     pub costs: Costs,
+    /// The layouts that kernels take and make.
+    pub preferences: Preferences,
+    /// How far costs are off: of five programs with such an operation, or of any five, four cost at most so much more than
+    /// planned, as a part of it. What is measured is what a plan saves beside default layouts of arguments and results.
+    pub doubt: Vec<(Option<PreferenceRow>, Decimal)>,
 }
 
 /// The parts of the text, in order.
-const PARTS: [&str; 6] = ["unit", "registers", "layouts", "links", "work", "costs"];
+const PARTS: [&str; 8] = ["unit", "registers", "layouts", "links", "work", "costs", "preferences", "doubt"];
+
+/// The doubt about any program.
+pub(super) const ANY: &str = "any";
 
 /// The rules of default layouts, by name.
 const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];
@@ -300,7 +309,9 @@ impl Model {
             }
             "links" => self.links = self.read_rates(cursor, axes, &LINK)?,
             "work" => self.work = self.read_rates(cursor, axes, &WORK)?,
-            _ => self.read_costs(cursor)?,
+            "costs" => self.read_costs(cursor)?,
+            "preferences" => self.preferences = Preferences::read(cursor)?,
+            _ => self.read_doubt(cursor)?,
         }
         Ok(())
     }
@@ -357,6 +368,24 @@ impl Model {
     fn need_unit(&self, cursor: &Cursor, what: &str) -> Result<(), Error> {
         if self.unit.is_empty() {
             return Err(Error::at(cursor.at(), format!("{what} need a unit: `unit: cycle` must come before")));
+        }
+        Ok(())
+    }
+
+    fn read_doubt(&mut self, cursor: &mut Cursor) -> Result<(), Error> {
+        cursor.expect("(", "`(` to list the doubt")?;
+        while !cursor.eat(")") {
+            if !self.doubt.is_empty() {
+                cursor.expect(",", "`,` or `)` to close the doubt")?;
+            }
+            let at = cursor.at();
+            let row = PreferenceRow::read_or_any(cursor)?;
+            let name = row.map_or(ANY, PreferenceRow::word);
+            if self.doubt.iter().any(|(own, _)| *own == row) {
+                return Err(Error::at(at, format!("a doubt must appear once, found a second `{name}`")));
+            }
+            cursor.expect(":", &format!("`:` after `{name}`"))?;
+            self.doubt.push((row, Decimal::read(cursor, "a part of the cost, such as `0.25`")?));
         }
         Ok(())
     }
@@ -429,6 +458,14 @@ impl fmt::Display for Model {
                 write!(f, "{}{name}: {cost}", std::mem::replace(&mut before, ", "))?;
             }
         }
-        if self.costs == Costs::default() { Ok(()) } else { f.write_str(")") }
+        f.write_str(if self.costs == Costs::default() { "" } else { ")" })?;
+        if !self.preferences.is_empty() {
+            write!(f, ", preferences: {}", self.preferences)?;
+        }
+        for (k, (row, off)) in self.doubt.iter().enumerate() {
+            let name = row.map_or(ANY, PreferenceRow::word);
+            write!(f, "{}{name}: {off}", if k == 0 { ", doubt: (" } else { ", " })?;
+        }
+        f.write_str(if self.doubt.is_empty() { "" } else { ")" })
     }
 }

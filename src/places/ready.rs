@@ -37,7 +37,10 @@ pub const READY: [(&str, &str); 6] = [
          product: 308.116, product_operands: 1768.525, product_results: 326.085, product_window: 1460.303, \
          product_window_size: 9808.655, product_packed_tile: 8.335, product_reordered_tile: 4.7, \
          product_computed_tile: 0.107, pass: 1.936, narrow_pass: 0.994, turned_pass: 4.795, least_passes: 4, windowed_tile: 1.248, \
-         scattered_tile: 8.3)",
+         scattered_tile: 8.3), \
+         preferences: (dot: (k&m, k&n, m&n), convolution: (batch&feature, input&output, batch&feature), \
+         gather: (offset&offset, batch, offset&offset), scatter: (offset&offset, batch, ), \
+         sort: (each other sorted) or (sorted from 128 each other), matrix: ())",
     ),
     (
         "tpu_v5e_256",
@@ -50,7 +53,10 @@ pub const READY: [(&str, &str); 6] = [
          l2: 0 with 524288 bytes reading 0.242 writing 0.242, l3: 0 with 8388608 bytes reading 0.122 writing 0.122, \
          ram: 0 with 17179869184 bytes reading 0.042 writing 0.042), word: 32, unit: picosecond, registers: 1x8, \
          costs: (kernel: 5879, copy: 5879, sublane_tile: 131, transpose_window: 5879, turned_reading: 2.1, \
-         product: 5879, pass: 524, least_passes: 1, scattered_tile: 2593)",
+         product: 5879, pass: 524, least_passes: 1, scattered_tile: 2593), \
+         preferences: (dot: (k&m, k&n, m&n), convolution: (feature, output input, feature) or (batch, output input, batch) \
+         or (spatial, output input, spatial), gather: (offset, batch, offset), scatter: (offset, batch, ), \
+         matrix: ())",
     ),
 ];
 

@@ -1,22 +1,15 @@
 //! The layouts that operations want of their operands and results: what a planner begins with.
 //!
-//! | operation | wants |
-//! |---|---|
-//! | product | the longest dimension of each of two kinds (rows, columns, summed over) minor and second-minor, as pads least; batch dimensions most major |
-//! | convolution | as a product of images (rows), kernels and results: batches and features minor and second-minor in images, input and output features in kernels |
-//! | gather, scatter | the data with the dimensions that indices are for most major, the result with those that count blocks; of the others the pair that pads least minor |
-//! | sort, top k | on a machine with tiles the sorted dimension second-minor; minor, too, where it fills the lanes of a register |
-//! | matrices and Fourier transforms | row-major |
-//!
-//! All other operations take the layouts that their neighbours have. A planner for tiles has an operation in no other
-//! layouts than those that it wants; what each costs is for [`Target::operation_cost`].
+//! The machine's [`Preferences`](crate::places::Preferences) say the orders. A planner for tiles has an operation in no other
+//! layouts than those; what each costs is for [`Target::operation_cost`]. All other operations take the layouts that their
+//! neighbours have.
 
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
 use crate::operations::shape::Array;
+use crate::places::{Decimal, DimKind, OrderEntry, PreferenceRow};
 use crate::text::Error;
 use crate::tiled::{Expansion, Layout};
-use std::cmp::Ordering;
 
 /// One way to lay out the operands and results of an operation. `None` where every layout is as good.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +21,14 @@ pub struct Want {
     pub results: Vec<Option<Layout>>,
 }
 
-/// For each operand, and for each result, the dimensions that vary fastest, the fastest first.
-type Minor = (Vec<Option<Vec<usize>>>, Vec<Option<Vec<usize>>>);
+/// An array of an operation with preferences.
+struct PreferredArray<'a> {
+    array: &'a Array,
+    /// The array of the row that it is.
+    role: usize,
+    /// The kind of each dimension.
+    kinds: Vec<DimKind>,
+}
 
 impl Target {
     /// The ways to lay out the operands and results of an operation that may be the cheapest. None where every layout is as
@@ -38,78 +37,93 @@ impl Target {
     /// # Errors
     /// Those of [`Target::layout`].
     pub fn wants(&self, operation: &Operation, operands: &[&Array], results: &[&Array]) -> Result<Vec<Want>, Error> {
-        let ways = match operation {
-            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
-                let contracted = [(lhs_batch.as_slice(), lhs_contracting.as_slice()), (rhs_batch, rhs_contracting)];
-                results.first().and_then(|result| self.matrices(contracted, operands, result)).unwrap_or_default()
-            }
-            Operation::Convolution(convolution) => self.images(convolution, operands, results),
-            Operation::Gather(gather) | Operation::Scatter(gather) => self.blocks(gather, operands, results),
-            Operation::Algorithm(algorithm) => self.lines(algorithm, operands, results),
-            _ => Vec::new(),
-        };
+        let arrays: Vec<&Array> = operands.iter().chain(results).copied().collect();
+        let Some(row) = row(operation) else { return Ok(Vec::new()) };
+        let Some(arrays) = preferred(operation, &arrays, operands.len()) else { return Ok(Vec::new()) };
         let mut wants: Vec<Want> = Vec::new();
-        for (of_operands, of_results) in ways {
-            let all = |arrays: &[&Array], minor: Vec<Option<Vec<usize>>>| {
-                let one = |(array, minor): (&&Array, Option<Vec<usize>>)| self.wanted(array, minor);
-                let minor = minor.into_iter().chain(std::iter::repeat(None));
-                arrays.iter().zip(minor).map(one).collect::<Result<Vec<_>, Error>>()
-            };
-            let want = Want { operands: all(operands, of_operands)?, results: all(results, of_results)? };
-            if !wants.contains(&want) {
-                wants.push(want);
+        for way in self.machine().model.preferences.ways(row) {
+            let mut layouts: Vec<Vec<Option<Layout>>> = Vec::new();
+            for PreferredArray { array, role, kinds } in &arrays {
+                let orders = self.orders(array, kinds, &way[*role]);
+                let sizes = array.sizes();
+                let layout = |order: Vec<usize>| {
+                    sizes.as_ref().map(|sizes| self.layout(array.element, sizes, &order)).transpose()
+                };
+                layouts.push(orders.into_iter().map(layout).collect::<Result<_, _>>()?);
+            }
+            for choice in choices(&arrays, &layouts) {
+                let (of_operands, of_results) = choice.split_at(operands.len());
+                let want = Want { operands: of_operands.to_vec(), results: of_results.to_vec() };
+                if !wants.contains(&want) {
+                    wants.push(want);
+                }
             }
         }
         Ok(wants)
     }
 
-    /// Updates are row-major. Indices have the dimension of their numbers most major: by XLA's count, a look-up of 300 pairs
-    /// of numbers takes 1,861 cycles with them in `{0,1}`, and 4,077 in `{1,0}`. The data has the dimensions that indices are
-    /// for most major, and of the others those minor and second-minor that pad least; in the result, blocks are lines, too,
-    /// and the dimensions that count them are most major.
-    fn blocks(&self, gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
-        let [Some(data), Some(indices)] = [operands.first(), operands.get(operands.len() / 2)] else {
-            return Vec::new();
-        };
-        let inside = (0..data.dims.len()).rev().filter(|dim| !gather.start_index_map.contains(dim));
-        let inside = self.least_padded(inside.collect(), data);
-        let numbers = self.single_elements(&inside, data);
-        let gone =
-            |dim: &usize| gather.collapsed_slice_dims.contains(dim) || gather.operand_batching_dims.contains(dim);
-        let of_blocks: Vec<usize> = (0..data.dims.len()).filter(|dim| !gone(dim)).collect();
-        let in_result = |dim: &usize| gather.offset_dims.get(of_blocks.iter().position(|own| own == dim)?).copied();
-        let mut minor: Vec<usize> = inside.iter().filter_map(in_result).collect();
-        minor.extend(gather.offset_dims.iter().rev().filter(|dim| !minor.contains(dim)).copied().collect::<Vec<_>>());
-        let of_results =
-            if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(numbers.clone()); results.len()] };
-        let mut of_operands = vec![Some(Vec::new()); operands.len()];
-        if gather.index_vector_dim < indices.dims.len() {
-            let places = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
-            of_operands[operands.len() / 2] = Some(places.collect());
+    /// The largest row of the machine's doubt that is about one of some operations, or about any program. `None` where the
+    /// machine has no such row.
+    pub fn doubt<'o>(
+        &self,
+        operations: impl Iterator<Item = &'o Operation>,
+    ) -> Option<(Option<PreferenceRow>, Decimal)> {
+        let of =
+            |wanted: Option<PreferenceRow>| self.machine().model.doubt.iter().copied().find(|(own, _)| *own == wanted);
+        operations.filter_map(row).filter_map(|row| of(Some(row))).chain(of(None)).max_by_key(|(_, off)| *off)
+    }
+
+    /// The orders of an array that an order of kinds stands for; none where a dimension is too short.
+    fn orders(&self, array: &Array, kinds: &[DimKind], order: &[(OrderEntry, i64)]) -> Vec<Vec<usize>> {
+        let sizes: Vec<i64> = array.dims.iter().map(|dim| dim.bound().unwrap_or(0)).collect();
+        let of = |kind: DimKind| (0..kinds.len()).rev().filter(move |dim| kinds[*dim] == kind);
+        let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+        for (entry, least) in order {
+            let fits = |dims: &Vec<usize>| dims.iter().all(|dim| sizes[*dim] >= *least);
+            let choices: Vec<Vec<usize>> = match *entry {
+                OrderEntry::All(kind) => vec![of(kind).collect()],
+                OrderEntry::Each(kind) => of(kind).map(|dim| vec![dim]).collect(),
+                OrderEntry::Longest(one, other) => {
+                    let longest = |kind, but: Option<usize>| {
+                        of(kind).filter(|dim| Some(*dim) != but).max_by_key(|dim| (sizes[*dim], *dim))
+                    };
+                    let first = longest(one, None);
+                    let pair: Vec<usize> = first.into_iter().chain(longest(other, first)).collect();
+                    vec![pair.clone(), pair.into_iter().rev().collect()]
+                }
+            };
+            let with = |order: &Vec<usize>| {
+                let longer = |dims: &Vec<usize>| order.iter().chain(dims).copied().collect::<Vec<_>>();
+                choices.iter().filter(|dims| fits(dims)).map(longer).collect::<Vec<_>>()
+            };
+            orders = orders.iter().flat_map(with).collect();
         }
-        of_operands[0] = Some(if inside.is_empty() { numbers } else { inside });
-        vec![(of_operands, of_results)]
+        let listed = |dim: &usize| order.iter().any(|(entry, _)| entry.kinds().any(|kind| kind == kinds[*dim]));
+        if !order.is_empty() && !(0..kinds.len()).any(|dim| listed(&dim)) {
+            let default = array.sizes().and_then(|sizes| self.default_layout(array.element, &sizes).ok());
+            return vec![default.map_or_else(Vec::new, |layout| layout.minor_to_major)];
+        }
+        let of_kinds: Vec<usize> = order.iter().flat_map(|(entry, _)| entry.kinds()).flat_map(of).collect();
+        for order in &mut orders {
+            let all = of_kinds.iter().copied().chain((0..kinds.len()).rev());
+            all.for_each(|dim| {
+                if !order.contains(&dim) {
+                    order.push(dim)
+                }
+            });
+        }
+        self.least_padded(array, orders, order.iter().any(|(entry, _)| matches!(entry, OrderEntry::Longest(..))))
     }
 
-    /// The order of data of which single elements are looked up, since indices are for all of its dimensions: the default. By
-    /// XLA's count, a look-up of an element in each row of f32[300,18] and an update of it take 7,404 cycles in `{0,1}`, and
-    /// 7,746 in `{1,0}`. Nothing where blocks are looked up.
-    fn single_elements(&self, inside: &[usize], data: &Array) -> Vec<usize> {
-        let sizes = data.sizes().filter(|_| inside.is_empty()).unwrap_or_default();
-        self.default_layout(data.element, &sizes).map(|layout| layout.minor_to_major).unwrap_or_default()
-    }
-
-    /// Dimensions of an array with those first that pad least as the minor and the second-minor one; of equals the first ones.
-    fn least_padded(&self, dims: Vec<usize>, array: &Array) -> Vec<usize> {
-        let pairs = dims.iter().flat_map(|minor| dims.iter().map(move |second| [*minor, *second]));
-        let apart = pairs.filter(|[minor, second]| minor != second);
-        let others = |pair: [usize; 2]| (0..array.dims.len()).rev().filter(move |dim| !pair.contains(dim));
-        let order = |pair: [usize; 2]| pair.into_iter().chain(others(pair)).collect::<Vec<_>>();
-        let Some(pair) = apart.min_by_key(|pair| self.padded_bytes(array, &order(*pair)).map_or(i64::MAX, |n| n))
-        else {
-            return dims;
-        };
-        pair.into_iter().chain(dims.iter().copied().filter(|dim| !pair.contains(dim))).collect()
+    /// Those of some orders that pad least, the one with the last dimension minor first. All where `is_padded` is false.
+    fn least_padded(&self, array: &Array, mut orders: Vec<Vec<usize>>, is_padded: bool) -> Vec<Vec<usize>> {
+        if is_padded {
+            orders.sort_by(|one, other| other.cmp(one));
+            orders.dedup();
+            let least = orders.iter().map(|order| self.padded_bytes(array, order)).min().flatten();
+            orders.retain(|order| self.padded_bytes(array, order) == least);
+        }
+        orders
     }
 
     /// The bytes of an array in the layout of an order, padding included.
@@ -118,142 +132,125 @@ impl Target {
         let layout = self.layout(array.element, &sizes, order).ok()?;
         Expansion::new(&sizes, &layout).ok()?.padded_bytes(array.element).ok()
     }
-
-    /// The layout of an array whose fastest dimensions are these.
-    fn wanted(&self, array: &Array, minor: Option<Vec<usize>>) -> Result<Option<Layout>, Error> {
-        let (Some(minor), Some(sizes)) = (minor, array.sizes()) else { return Ok(None) };
-        let others = (0..sizes.len()).rev().filter(|dim| !minor.contains(dim));
-        let order: Vec<usize> = minor.iter().copied().chain(others).collect();
-        self.layout(array.element, &sizes, &order).map(Some)
-    }
 }
 
-/// The dimensions of an operand of a product by their kind.
-struct OperandDims<'a> {
-    batch: &'a [usize],
-    contracting: &'a [usize],
-    free: Vec<usize>,
-    sizes: Vec<i64>,
-}
-
-impl<'a> OperandDims<'a> {
-    /// `None` where a size is not known.
-    fn new(array: &Array, (batch, contracting): (&'a [usize], &'a [usize])) -> Option<OperandDims<'a>> {
-        let taken = |dim: &usize| batch.contains(dim) || contracting.contains(dim);
-        let free = (0..array.dims.len()).filter(|dim| !taken(dim)).collect();
-        Some(OperandDims { batch, contracting, free, sizes: array.sizes()? })
-    }
-
-    /// The position of the longest dimension of a list, of equals the last dimension.
-    fn longest(&self, dims: &[usize]) -> Option<usize> {
-        (0..dims.len()).max_by_key(|position| (self.sizes[dims[*position]], dims[*position]))
-    }
-}
-
-impl Target {
-    /// The ways of a product. The longest dimension of each kind (rows, columns, summed over) is one of the two minor ones of
-    /// both arrays that have it; dimensions that are summed over come next, then rows, columns, and batch dimensions. So XLA's
-    /// compiler for a TPU lays out 314 of 327 random products whose entry it may choose.
-    fn matrices(&self, dims: [(&[usize], &[usize]); 2], operands: &[&Array], result: &Array) -> Option<Vec<Minor>> {
-        let [lhs, rhs, ..] = operands else { return None };
-        let [left, right] = [OperandDims::new(lhs, dims[0])?, OperandDims::new(rhs, dims[1])?];
-        let depth = left.longest(left.contracting);
-        let order = |side: &OperandDims, array: &Array| {
-            let pair = [depth.map(|k| side.contracting[k]), side.longest(&side.free).map(|k| side.free[k])];
-            let major = side.batch.iter().rev().copied();
-            self.least_padded_pairs(array, pair, from_last(side.contracting).chain(from_last(&side.free)).chain(major))
+/// All choices of a layout for each array; arrays of one role have it at the same position of their lists.
+fn choices(arrays: &[PreferredArray], layouts: &[Vec<Option<Layout>>]) -> Vec<Vec<Option<Layout>>> {
+    let roles = arrays.iter().map(|array| array.role + 1).max().unwrap_or(0);
+    let of_role = |role| arrays.iter().zip(layouts).filter(move |(array, _)| array.role == role);
+    let mut positions: Vec<Vec<usize>> = vec![Vec::new()];
+    for role in 0..roles {
+        let count = of_role(role).map(|(_, layouts)| layouts.len()).min().unwrap_or(1);
+        let with = |own: &Vec<usize>| {
+            let own = own.clone();
+            (0..count).map(move |k| own.iter().copied().chain([k]).collect::<Vec<_>>())
         };
-        let rows = left.batch.len()..left.batch.len() + left.free.len();
-        let columns = rows.end..rows.end + right.free.len();
-        let row = left.longest(&left.free).map(|k| rows.start + k);
-        let column = right.longest(&right.free).map(|k| columns.start + k);
-        let rest = rows.clone().rev().chain(columns.rev()).chain((0..rows.start).rev());
-        let written = self.least_padded_pairs(result, [row, column], rest);
-        let mut ways = Vec::new();
-        for left in order(&left, lhs) {
-            for right in order(&right, rhs) {
-                let read = || vec![Some(left.clone()), Some(right.clone())];
-                ways.extend(written.iter().map(|written| (read(), vec![Some(written.clone())])));
-            }
-        }
-        Some(ways)
+        positions = positions.iter().flat_map(with).collect();
     }
+    let choice =
+        |own: &Vec<usize>| arrays.iter().zip(layouts).map(|(array, all)| all[own[array.role]].clone()).collect();
+    positions.iter().map(choice).collect()
+}
 
-    /// The ways of a convolution: a product of images, kernels and results, whose rows are images. The order of each array
-    /// is the one that pads least of the two that have both its kinds of dimensions minor. XLA's compiler for a TPU, which may
-    /// choose the entry, lays out 165 of 193 random convolutions so, those that cut images included, and 105 of them where
-    /// a plan may also have a spatial dimension minor.
-    fn images(&self, convolution: &Convolution, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
-        let ([input, kernel, ..], [output, ..]) = (operands, results) else { return Vec::new() };
-        if !self.has_tiles() {
-            return minor_kinds(convolution);
-        }
-        let order = |array: &Array, pair: [usize; 2]| {
-            self.least_padded_pairs(array, pair.map(Some), (0..array.dims.len()).rev())
-        };
-        let inputs = order(input, [convolution.input_feature, convolution.input_batch]);
-        let kernels = order(kernel, [convolution.kernel_output_feature, convolution.kernel_input_feature]);
-        let outputs = order(output, [convolution.output_feature, convolution.output_batch]);
-        let read = inputs.iter().map(|input| vec![Some(input.clone()), kernels.first().cloned()]);
-        read.flat_map(|read| outputs.iter().map(move |output| (read.clone(), vec![Some(output.clone())]))).collect()
-    }
-
-    /// The orders that begin with two dimensions, in the way that pads least, or in both, the last dimension minor first;
-    /// `rest` has the others, too.
-    fn least_padded_pairs(
-        &self,
-        array: &Array,
-        pair: [Option<usize>; 2],
-        rest: impl Iterator<Item = usize>,
-    ) -> Vec<Vec<usize>> {
-        let rest: Vec<usize> = rest.filter(|dim| !pair.contains(&Some(*dim))).collect();
-        let [Some(a), Some(b)] = pair else { return vec![pair.into_iter().flatten().chain(rest).collect()] };
-        let bytes = |order: &Vec<usize>| self.padded_bytes(array, order);
-        let [one, other] = [[a.max(b), a.min(b)], [a.min(b), a.max(b)]].map(|minor| [&minor[..], &rest].concat());
-        match bytes(&one).cmp(&bytes(&other)) {
-            Ordering::Less => vec![one],
-            Ordering::Greater => vec![other],
-            Ordering::Equal => vec![one, other],
-        }
-    }
-
-    /// The ways of algorithms that go through lines or matrices. A line is sorted in the rows of registers; in the lanes, too,
-    /// where it fills them.
-    fn lines(&self, algorithm: &Algorithm, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
-        let sizes = operands.first().and_then(|array| array.sizes()).unwrap_or_default();
-        let all =
-            |order: &[usize]| (vec![Some(order.to_vec()); operands.len()], vec![Some(order.to_vec()); results.len()]);
-        let sorted = match algorithm {
-            Algorithm::Sort { dim } => *dim,
-            Algorithm::TopK { .. } => sizes.len().saturating_sub(1),
+/// The row of an operation; `None` for one that has no preferences.
+fn row(operation: &Operation) -> Option<PreferenceRow> {
+    match operation {
+        Operation::Dot { .. } => Some(PreferenceRow::Dot),
+        Operation::Convolution(_) => Some(PreferenceRow::Convolution),
+        Operation::Gather(_) => Some(PreferenceRow::Gather),
+        Operation::Scatter(_) => Some(PreferenceRow::Scatter),
+        Operation::Algorithm(algorithm) => match **algorithm {
+            Algorithm::Sort { .. } | Algorithm::TopK { .. } => Some(PreferenceRow::Sort),
             Algorithm::Fft { .. } | Algorithm::Cholesky { .. } | Algorithm::TriangularSolve { .. } => {
-                return vec![all(&[])];
+                Some(PreferenceRow::Matrix)
             }
-            _ => return Vec::new(),
-        };
-        let registers = self.machine().model.registers.filter(|_| self.has_tiles());
-        let Some((_, lanes)) = registers.filter(|_| sorted < sizes.len()) else { return Vec::new() };
-        let others = (0..sizes.len()).rev().filter(|dim| *dim != sorted);
-        let ways = others.flat_map(|other| [[other, sorted], [sorted, other]]);
-        ways.filter(|[minor, _]| *minor != sorted || sizes[sorted] >= lanes).map(|order| all(&order)).collect()
+            _ => None,
+        },
+        _ => None,
     }
 }
 
-/// Dimensions from the last to the first.
-fn from_last(dims: &[usize]) -> impl Iterator<Item = usize> {
-    let mut dims = dims.to_vec();
-    dims.sort_unstable();
-    dims.into_iter().rev()
+/// The arrays of an operation in its row. `None` for an operation that has none.
+fn preferred<'a>(operation: &Operation, arrays: &[&'a Array], operands: usize) -> Option<Vec<PreferredArray<'a>>> {
+    let of = |role: usize, array: &'a Array, kind: &dyn Fn(usize) -> DimKind| {
+        let kinds = (0..array.dims.len()).map(kind).collect();
+        PreferredArray { array, role, kinds }
+    };
+    match operation {
+        Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+            let [lhs, rhs, result] = *arrays else { return None };
+            let side = |batch: &Vec<usize>, contracting: &Vec<usize>, own: DimKind, dim: usize| match dim {
+                dim if batch.contains(&dim) => DimKind::Batch,
+                dim if contracting.contains(&dim) => DimKind::K,
+                _ => own,
+            };
+            let columns = lhs.dims.len().checked_sub(lhs_contracting.len())?;
+            let written = |dim: usize| match dim {
+                dim if dim < lhs_batch.len() => DimKind::Batch,
+                dim if dim < columns => DimKind::M,
+                _ => DimKind::N,
+            };
+            let left = of(0, lhs, &|dim| side(lhs_batch, lhs_contracting, DimKind::M, dim));
+            let right = of(1, rhs, &|dim| side(rhs_batch, rhs_contracting, DimKind::N, dim));
+            Some(vec![left, right, of(2, result, &written)])
+        }
+        Operation::Convolution(convolution) => {
+            let [input, kernel, result] = *arrays else { return None };
+            Some(vec![
+                of(0, input, &|dim| image_kind(dim, convolution.input_batch, convolution.input_feature)),
+                of(1, kernel, &|dim| kernel_kind(dim, convolution)),
+                of(2, result, &|dim| image_kind(dim, convolution.output_batch, convolution.output_feature)),
+            ])
+        }
+        Operation::Gather(gather) | Operation::Scatter(gather) => {
+            let is_scatter = matches!(operation, Operation::Scatter(_));
+            let indices = operands / 2;
+            let in_data = |dim: usize| match gather.start_index_map.contains(&dim) {
+                true => DimKind::Indexed,
+                false => DimKind::Offset,
+            };
+            let in_indices = |dim: usize| if dim == gather.index_vector_dim { DimKind::Vector } else { DimKind::Batch };
+            let in_blocks = |dim: usize| block_kind(dim, gather, arrays[0].dims.len());
+            let one = |(position, array): (usize, &&'a Array)| match position {
+                _ if position == indices => of(1, array, &in_indices),
+                _ if position < indices || (is_scatter && position >= operands) => of(0, array, &in_data),
+                _ => of(2, array, &in_blocks),
+            };
+            Some(arrays.iter().enumerate().map(one).collect())
+        }
+        Operation::Algorithm(algorithm) => {
+            let rank = arrays.first()?.dims.len();
+            let sorted = match **algorithm {
+                Algorithm::Sort { dim } => dim,
+                _ => rank.checked_sub(1)?,
+            };
+            let kind = |dim: usize| if dim == sorted { DimKind::Sorted } else { DimKind::Other };
+            Some(arrays.iter().map(|array| of(0, array, &kind)).collect())
+        }
+        _ => None,
+    }
 }
 
-/// The ways of a convolution on a machine without tiles: features, images, or the last spatial dimension minor.
-fn minor_kinds(convolution: &Convolution) -> Vec<Minor> {
-    let mut kinds = vec![
-        (convolution.input_feature, convolution.output_feature),
-        (convolution.input_batch, convolution.output_batch),
-    ];
-    kinds.extend(convolution.input_spatial.iter().copied().zip(convolution.output_spatial.iter().copied()).next_back());
-    let kernel = Some(vec![convolution.kernel_output_feature, convolution.kernel_input_feature]);
-    let way = |(input, output)| (vec![Some(vec![input]), kernel.clone()], vec![Some(vec![output])]);
-    kinds.into_iter().map(way).collect()
+fn image_kind(dim: usize, batch: usize, feature: usize) -> DimKind {
+    match dim {
+        dim if dim == batch => DimKind::Batch,
+        dim if dim == feature => DimKind::Feature,
+        _ => DimKind::Spatial,
+    }
+}
+
+fn kernel_kind(dim: usize, convolution: &Convolution) -> DimKind {
+    match dim {
+        dim if dim == convolution.kernel_output_feature => DimKind::Output,
+        dim if dim == convolution.kernel_input_feature => DimKind::Input,
+        _ => DimKind::Window,
+    }
+}
+
+/// The kind of a dimension of looked-up blocks or of updates: that of the data's dimension where it is inside of a block.
+fn block_kind(dim: usize, gather: &Gather, rank: usize) -> DimKind {
+    let Some(position) = gather.offset_dims.iter().position(|own| *own == dim) else { return DimKind::Batch };
+    let gone = |dim: &usize| gather.collapsed_slice_dims.contains(dim) || gather.operand_batching_dims.contains(dim);
+    let data = (0..rank).filter(|dim| !gone(dim)).nth(position);
+    if data.is_some_and(|dim| gather.start_index_map.contains(&dim)) { DimKind::Indexed } else { DimKind::Offset }
 }
