@@ -579,6 +579,25 @@ fn a_reshape_that_moves_elements_is_made_in_its_form() {
     }
 }
 
+/// A name that is a result may be in a chain of names: what makes the array writes them all.
+#[test]
+fn a_name_of_a_name_costs_what_a_name_costs() {
+    let lines = |first: &str| {
+        let result = if first == "t" { "f32[1000,77,16]" } else { "f32[16,77,1000]" };
+        let root = format!("ROOT out = ({result}, f32[1000,77,2,8]) tuple({first}, r)");
+        main_of(&[
+            "a = f32[16,77,16] parameter(0)",
+            "b = f32[16,16,1000] parameter(1)",
+            "n = f32[16,77,1000] dot(a, b), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}",
+            "t = f32[1000,77,16] transpose(n), dimensions={2,1,0}",
+            "r = f32[1000,77,2,8] reshape(t)",
+            &root,
+        ])
+    };
+    let [chain, apart] = ["t", "n"].map(|first| planned(&lines(first), "tpu_v5e", EntryLayouts::Free).cost);
+    assert_eq!(chain, apart);
+}
+
 #[test]
 fn of_a_chain_of_names_the_ends_are_copied_to_and_from_fast_memory() {
     // By XLA's count 21,328 cycles from the default layouts to them, and 135,744 between those of the reshapes.

@@ -81,7 +81,7 @@ pub fn homes(
 }
 
 /// What it costs to give an array, which lies somewhere, a name under which it lies in `home`; `named` says whether it has
-/// a name already that says where it is.
+/// a name already that nothing else takes, and that says where it is.
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.

@@ -253,16 +253,15 @@ impl<'a, 't> Posed<'a, 't> {
             if from != to && origin.tied || by.tied == Some(Tied::Operand) && (from != to || origin.tied) {
                 return Ok(Met { cost: FORBIDDEN, from, to, meeting });
             }
+            // A name with other users is not in the result's memory alone: the kernel that makes it writes both.
+            let alone = self.renames.to_result[self.program.made[taken.made].by];
             let cost = match by.home {
-                Some(home) if !moved => rename(prices, meeting, (lies, origin.home.is_some()), home, (from, to))?,
+                Some(home) if !moved => {
+                    rename(prices, meeting, (lies, origin.home.is_some() && alone), home, (from, to))?
+                }
                 _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
                     (false, Some(Whereabouts::Result)) => FORBIDDEN,
-                    // A name with other users is not in the result's memory alone: the kernel that makes it writes both.
-                    (true, Some(Whereabouts::Near))
-                        if from == to && !self.renames.to_result[self.program.made[taken.made].by] =>
-                    {
-                        prices.written_far(meeting.class, to)?
-                    }
+                    (true, Some(Whereabouts::Near)) if from == to && !alone => prices.written_far(meeting.class, to)?,
                     (true, Some(home)) => end(prices, meeting, home, (from, to))?,
                     _ => prices.meeting(meeting, from, to)?,
                 },
@@ -398,7 +397,7 @@ impl<'a, 't> Posed<'a, 't> {
             steps.step().map_err(wrong)?;
             let by = &self.choices.ways[user];
             let (states, origins) = self.origins(taken.made);
-            let renamed = (self.kernels.kept[user], self.renames.to_result[user]);
+            let renamed = (self.kernels.kept[user], [user, maker].map(|k| self.renames.to_result[k]));
             let key = (states, origins, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
             let table = found_once(&mut tables, key, |(states, origins, ..)| {
                 let mut table = Vec::with_capacity(states.len() * by.len());
