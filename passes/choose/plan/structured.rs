@@ -131,7 +131,7 @@ impl<'c> Body<'c> {
             let made = self.made(value)?;
             match (ir::name(made), &ir::operands(made)[..]) {
                 ("arith.mulf" | "arith.muli" | "arith.andi" | "complex.mul", [a, b]) => break [*a, *b],
-                (_, [one]) => value = *one,
+                (cast, [one]) if CASTS.contains(&cast) => value = *one,
                 _ => return None,
             }
         };
@@ -143,6 +143,20 @@ impl<'c> Body<'c> {
         }
     }
 }
+
+/// What a product may become before it is added: another type, or its negative.
+const CASTS: [&str; 10] = [
+    "arith.extf",
+    "arith.truncf",
+    "arith.extsi",
+    "arith.extui",
+    "arith.trunci",
+    "arith.sitofp",
+    "arith.uitofp",
+    "arith.fptosi",
+    "arith.fptoui",
+    "arith.negf",
+];
 
 /// The window of a dimension over which none moves.
 const UNIT_WINDOW: WindowDim =
@@ -384,8 +398,9 @@ impl<'c> Reader<'_, 'c> {
         for (dim, index) in taken[1..].iter().enumerate() {
             let by = self.body.made(*index).filter(|op| ir::name(*op) == "linalg.index");
             if let Some(of) = by.and_then(|op| ir::attribute(op, "dim")).and_then(ir::integer) {
-                inside.push(usize::try_from(of).ok()?);
-                gather.slice_sizes.push(self.loops.sizes[*inside.last()?]);
+                let of = usize::try_from(of).ok().filter(|of| !inside.contains(of))?;
+                inside.push(of);
+                gather.slice_sizes.push(self.loops.sizes[of]);
                 continue;
             }
             let mut read = self.body.reads(*index).into_iter();
