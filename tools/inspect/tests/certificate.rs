@@ -116,6 +116,18 @@ fn tried(changes: Vec<(String, Value)>, rng: &mut Rng) -> Vec<(String, Value)> {
     fields.into_values().filter_map(|mut all| Some(all.swap_remove(rng.choice(0..all.len())?))).collect()
 }
 
+/// A program of which the least memory is far below what its values take in most layouts.
+const NARROW: &str = "HloModule m
+
+ENTRY main {
+  p0 = f8e4m3fn[3,13] parameter(0)
+  p1 = f32[1,5,2] parameter(1)
+  v2 = f32[1,5,2,8] broadcast(p1), dimensions={0,1,2}
+  v7 = f32[5,1,8,2] transpose(v2), dimensions={1,0,3,2}
+  ROOT out = f32[5,1,8,2] add(v7, v7)
+}
+";
+
 #[test]
 fn whatever_a_certificate_says_is_checked() {
     let questions: &[(&str, &str, &[&str])] = &[
@@ -124,6 +136,12 @@ fn whatever_a_certificate_says_is_checked() {
         ("moved", LONG, &["--machine", "tpu_v5e", "--capacity", "vmem=3200000"]),
         ("stays", LONG, &["--machine", "tpu_v5e", "--capacity", "vmem=2200000", "--stay"]),
         ("far", LONG, &["--machine", "tpu_v5e", "--capacity", "vmem=0", "--capacity", "hbm=4300000"]),
+        // Of choices that are forbidden, the amounts times the prices exceed 64 bits.
+        (
+            "narrow",
+            NARROW,
+            &["--machine", "tpu_v5e", "--entry", "free", "--capacity", "vmem=0", "--capacity", "hbm=7782"],
+        ),
         ("again", AGAIN, &["--machine", "tpu_v5e", "--capacity", "hbm=420000000"]),
         ("stepped", LONG, &["--machine", "tpu_v5e", "--capacity", "vmem=1048576", "--room-for-steps"]),
         ("placed", LONG, &["--machine", EIGHT]),

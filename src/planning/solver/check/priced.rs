@@ -126,7 +126,7 @@ impl Priced {
                 if price == 0 {
                     continue;
                 }
-                for (cost, amount) in costs.iter_mut().zip(amounts) {
+                for (cost, amount) in costs.iter_mut().zip(amounts).filter(|(cost, _)| **cost != FORBIDDEN) {
                     let paid = price.checked_mul(i128::from(*amount)).ok_or_else(large)?;
                     *cost = add(*cost, i64::try_from(paid).map_err(|_| large())?)?;
                 }
