@@ -13,17 +13,18 @@
 //!
 //! Plans whose arguments and results have the same orders are one to the judge, and are priced once.
 
-use super::classes::LayoutId;
 use super::layout_plan::{LayoutPlan, Unplanned};
 use super::planned_layout::PlannedLayout;
 use super::planner::{GoOn, Planner};
-use super::posed::Posed;
 use super::program::EntryOrders;
 use super::tiled::TiledPlanner;
 use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, min_marginals, solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// The most that a layout is taken to cost more or less than here, so that all costs add up within 64 bits.
+const MOST_LEARNED: i64 = 1 << 40;
 
 /// An argument or a result in another layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +111,7 @@ impl TiledPlanner<'_, '_> {
         judge: &mut Judge,
     ) -> Result<JudgedPlan, Unplanned> {
         let first = self.plan(options, go_on)?;
-        let arrays = self.posed.program.entry_arrays().concat();
-        let ends: Vec<(usize, usize)> = arrays.iter().map(|made| (self.posed.program.made[*made].by, *made)).collect();
+        let ends = self.ends();
         let free = ends.iter().any(|(variable, _)| self.posed.choices.ways[*variable].len() > 1);
         let mut trial = Trial {
             planner: self,
@@ -135,7 +135,7 @@ impl TiledPlanner<'_, '_> {
         trial.ask(judge, Question::Plan, first, None)?;
         if trial.free {
             // The machine's default layouts: with them no plan is worse than doing nothing.
-            let default = trial.entry(|_, _| Some(0));
+            let default = trial.planner.entry_choices(&trial.ends, |_, _| Some(0));
             if let Some(plan) = default.map_or(Ok(None), |default| trial.forced(&default))? {
                 trial.ask(judge, Question::Default, plan, None)?;
             }
@@ -185,16 +185,6 @@ struct Trial<'p, 'a, 't, 'g> {
 }
 
 impl Trial<'_, '_, '_, '_> {
-    /// The choices that give each argument and result a layout: the number of the array's end, and the class of the array.
-    fn entry(&self, layout: impl Fn(usize, usize) -> Option<LayoutId>) -> Option<FxHashMap<usize, usize>> {
-        let Posed { program, choices, .. } = &self.planner.posed;
-        let choice = |(end, (variable, made)): (usize, &(usize, usize))| {
-            let (layout, result) = (layout(end, choices.class[*made])?, program.made[*made].result);
-            Some((*variable, choices.ways[*variable].iter().position(|way| way.results[result] == layout)?))
-        };
-        self.ends.iter().enumerate().map(choice).collect()
-    }
-
     /// The best plan with these orders of arguments and results; `None` where there is none.
     fn with_orders(&mut self, orders: &EntryOrders) -> Result<Option<LayoutPlan>, Unplanned> {
         if self.ordered(orders).is_none() && self.free {
@@ -212,9 +202,10 @@ impl Trial<'_, '_, '_, '_> {
         let proof = std::mem::replace(&mut self.proof, first.solution.certificate);
         // Choices have other numbers now.
         let learned = std::mem::take(&mut self.learned);
-        let best = self.ordered(&entry_orders(&self.best)).unwrap_or_default();
-        match self.forced(&best)? {
-            Some(plan) => (self.best, self.pinned) = (plan, best),
+        let best = self.ordered(&entry_orders(&self.best));
+        let plan = best.as_ref().map_or(Ok(None), |best| self.forced(best))?;
+        match plan.zip(best) {
+            Some((plan, best)) => (self.best, self.pinned) = (plan, best),
             None => (*self.planner, self.proof, self.learned) = (before, proof, learned),
         }
         Ok(())
@@ -229,7 +220,7 @@ impl Trial<'_, '_, '_, '_> {
     /// The choices with these orders of arguments and results.
     fn ordered(&self, orders: &EntryOrders) -> Option<FxHashMap<usize, usize>> {
         let classes = &self.planner.posed.choices.classes;
-        self.entry(|end, class| classes.find(class, orders.get(end)?))
+        self.planner.entry_choices(&self.ends, |end, class| classes.find(class, orders.get(end)?))
     }
 
     /// The plan beyond the copies of the best answer so far that has some and was not asked about.
@@ -246,26 +237,11 @@ impl Trial<'_, '_, '_, '_> {
 
     /// The problem with what was learned, and with some choices made.
     fn network(&self, forced: &FxHashMap<usize, usize>) -> Result<CostNetwork, NetworkError> {
-        let from = self.planner.network();
-        let mut network = CostNetwork::new();
-        for (variable, costs) in from.variables().iter().enumerate() {
-            let cost = |(choice, cost): (usize, &i64)| match forced.get(&variable) {
-                Some(only) if *only != choice => FORBIDDEN,
-                _ if *cost == FORBIDDEN => FORBIDDEN,
-                _ => cost.saturating_add(self.learned.get(&(variable, choice)).copied().unwrap_or(0)),
-            };
-            network.add_variable(costs.iter().enumerate().map(cost).collect())?;
-        }
-        for edge in from.edges() {
-            network.add_edge(edge.ends[0], edge.ends[1], edge.costs.clone())?;
-        }
-        for capacity in from.capacities() {
-            network.add_resource(*capacity)?;
-        }
-        for own in from.occupancies() {
-            network.add_occupancy(own.variable, own.resource, own.moments.clone(), own.amounts.clone())?;
-        }
-        Ok(network)
+        self.planner.network().with_costs(|variable, choice, cost| match forced.get(&variable) {
+            Some(only) if *only != choice => FORBIDDEN,
+            _ if cost == FORBIDDEN => FORBIDDEN,
+            _ => cost.saturating_add(self.learned.get(&(variable, choice)).copied().unwrap_or(0)),
+        })
     }
 
     /// The best plan with some choices made; `None` where there is none.
@@ -359,7 +335,7 @@ impl Trial<'_, '_, '_, '_> {
         let change = change.filter(|_| !is_other);
         if let Some((change, found)) = change.zip(found) {
             let learned = self.learned.entry(change).or_default();
-            *learned = found.saturating_sub(expected);
+            *learned = found.saturating_sub(expected).clamp(-MOST_LEARNED, MOST_LEARNED);
         }
         if let Ok(judged) = judged
             && self.score.is_none_or(|best| judged < best)

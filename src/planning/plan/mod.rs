@@ -56,6 +56,7 @@
 //! | [`layout_plan`] | the plan |
 //! | [`planner`] | planning: the best plan, proofs, what other layouts would cost |
 //! | [`tiled`] | planning of tiled layouts |
+//! | [`doubt`] | layouts of arguments and results that save less than costs may be off |
 //! | [`judging`] | plans that something else prices |
 //! | [`sharding`] | the same on machines with places: TensorLayouts, and steps over time |
 
@@ -64,6 +65,7 @@ pub mod canonical;
 pub mod classes;
 pub mod cutting;
 pub mod digits;
+pub mod doubt;
 pub mod holders;
 pub mod homes;
 pub mod judging;
@@ -92,6 +94,7 @@ pub mod transfers;
 pub mod ways;
 pub mod working;
 
+pub use doubt::Doubt;
 pub use judging::{EntryChange, JudgedPlan, Lesson, Price, Question};
 pub use layout_plan::{
     Alternative, LaidOut, LayoutPlan, MemoryExcess, PlannedCollective, PlannedRelayout, PlannedRemake, PlannedStay,

@@ -3,6 +3,7 @@
 //! A problem is a network of costs, with a resource for each capacity. What its choices are is known to those who build it:
 //! [tiled layouts](super::tiled), or [layouts over places](super::sharding).
 
+use super::doubt::Doubt;
 use super::layout_plan::{Alternative, LaidOut, LayoutPlan, MemoryExcess, PlannedRelayout, Unplanned};
 use super::placing::Residence;
 use super::planned_layout::PlannedLayout;
@@ -221,6 +222,12 @@ pub trait Planner {
     /// The best plan that does without a relayout: in which the operations that want it take the array as it is made. `None`
     /// where that is not asked: nothing says which operations could.
     fn without(&self, _: &PlannedRelayout, _: &Options, _: &mut GoOn) -> Option<Marginal> {
+        None
+    }
+
+    /// The layouts of arguments and results of a plan that save no more than the costs may be off. `None` where all of them
+    /// are default layouts, where nothing is known of that, or where the time is over.
+    fn doubt(&self, _: &LayoutPlan, _: &Options, _: &mut GoOn) -> Option<Doubt> {
         None
     }
 

@@ -2,6 +2,7 @@
 
 use super::again::made_again;
 use super::classes::{LayoutClasses, LayoutId};
+use super::doubt::Doubt;
 use super::holders::HeldIn;
 use super::layout_plan::{LaidOut, LayoutPlan, PlannedRelayout, Telling, Unplanned};
 use super::moving::{ends, form};
@@ -446,6 +447,10 @@ impl Planner for TiledPlanner<'_, '_> {
     fn add_steps(&self, plan: &mut LayoutPlan) -> Result<(), Unplanned> {
         plan.steps = self.steps(plan)?;
         Ok(())
+    }
+
+    fn doubt(&self, plan: &LayoutPlan, options: &Options, go_on: &mut GoOn) -> Option<Doubt> {
+        self.doubt_of(plan, options, go_on)
     }
 
     fn without(&self, relayout: &PlannedRelayout, options: &Options, go_on: &mut GoOn) -> Option<Marginal> {

@@ -164,6 +164,28 @@ impl CostNetwork {
         CostNetwork::default()
     }
 
+    /// The network with other costs of choices, from the variable, the choice and its cost.
+    ///
+    /// # Errors
+    /// Costs that overflow.
+    pub fn with_costs(&self, cost: impl Fn(usize, usize, i64) -> i64) -> Result<CostNetwork, NetworkError> {
+        let mut network = CostNetwork::new();
+        for (variable, costs) in self.variables.iter().enumerate() {
+            let costs = costs.iter().enumerate().map(|(choice, own)| cost(variable, choice, *own));
+            network.add_variable(costs.collect())?;
+        }
+        for edge in &self.edges {
+            network.add_edge(edge.ends[0], edge.ends[1], edge.costs.clone())?;
+        }
+        for capacity in self.capacities() {
+            network.add_resource(*capacity)?;
+        }
+        for own in self.occupancies() {
+            network.add_occupancy(own.variable, own.resource, own.moments.clone(), own.amounts.clone())?;
+        }
+        Ok(network)
+    }
+
     /// Adds a variable with a cost for each choice, and returns its number, counted from 0.
     ///
     /// # Errors

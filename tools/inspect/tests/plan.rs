@@ -433,6 +433,18 @@ fn room_for_steps_is_asked_for() {
     assert_eq!((&with["cost"], with.get("kept")), (&without["cost"], None));
     let (_, why, status) = outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--room-for-steps"]);
     assert!(status == Some(2) && why.contains("--capacity"), "{why}");
+    // The other memories have the machine's capacities.
+    let large = [
+        "HloModule m\nENTRY main {\n  x = f32[4096,524288] parameter(0)",
+        "  y = f32[4096,524288] exponential(x)",
+        "  z = f32[524288,4096] transpose(x), dimensions={1,0}",
+        "  r = f32[524288,4096] tanh(z)",
+        "  ROOT o = (f32[4096,524288], f32[524288,4096]) tuple(y, r)\n}\n",
+    ];
+    let large = file("large.hlo", &large.join("\n"));
+    let (_, why, status) =
+        outcome(&["plan", &large, "--machine", "tpu_v5e", "--capacity", "vmem=1048576", "--room-for-steps"]);
+    assert!(status == Some(1) && why.contains("`hbm` must hold 25769803776 bytes"), "{why}");
 }
 
 #[test]

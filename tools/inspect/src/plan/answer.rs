@@ -6,8 +6,8 @@ use crate::copies::CopyAnswer;
 use crate::schedule::ScheduleOption;
 use layout_plan::plan::sharding::{LeastRule, PlannedSteps, Pod, StepLoop, SteppedTouch};
 use layout_plan::plan::{
-    ArrayName, LayoutPlan, Lesson, PlannedCollective, PlannedLayout, PlannedRelayout, PlannedRemake, PlannedStay,
-    PlannedTransfer, Question, SpaceTaken,
+    ArrayName, Doubt, EntryChange, LayoutPlan, Lesson, PlannedCollective, PlannedLayout, PlannedRelayout,
+    PlannedRemake, PlannedStay, PlannedTransfer, Question, SpaceTaken,
 };
 use layout_plan::solver::Marginal;
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
+use tensor_layout::places::PreferenceRow;
 use tensor_layout::targets::Target;
 
 /// A plan: layouts for all values of a program.
@@ -72,6 +73,9 @@ pub struct PlanAnswer {
     /// The plan that these layouts are, where it is asked for and possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare: Option<Box<PlanAnswer>>,
+    /// With any layouts of arguments and results and no judge, how far the costs may be off, and what to leave as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<DoubtAnswer>,
     /// What a judge has said, where there is one; the plan is the one that it likes best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Vec<Judgement>>,
@@ -87,7 +91,16 @@ impl PlanAnswer {
         let known = |own: &RelayoutAnswer| RelayoutAnswer { without: None, undecided: false, ..own.clone() };
         let relayouts = self.relayouts.iter().map(known).collect();
         let (schedule, warnings) = (ScheduleOption::File, Vec::new());
-        PlanAnswer { relayouts, schedule, left: None, compare: None, judged: None, warnings, ..self.clone() }
+        PlanAnswer {
+            relayouts,
+            schedule,
+            left: None,
+            compare: None,
+            doubt: None,
+            judged: None,
+            warnings,
+            ..self.clone()
+        }
     }
 }
 
@@ -144,6 +157,22 @@ pub struct EntryArrays {
     pub arguments: Vec<String>,
     #[serde(rename = "out")]
     pub results: Vec<String>,
+}
+
+/// How far the costs of the machine may be off for a program, and the layouts of arguments and results that save less.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoubtAnswer {
+    /// The operation of the program that is most in doubt, or `any`.
+    pub operation: String,
+    /// Of five programs with such an operation, four cost at most so much more than planned, as a part of it.
+    pub off: f64,
+    /// What the best plan costs in which all arguments and results have their default layouts.
+    pub default: i64,
+    /// The arguments and results that are better left in their default layouts.
+    pub leave: Vec<String>,
+    /// The layouts of all arguments and results with those, and what the best plan with them costs.
+    pub entry: EntryArrays,
+    pub cost: i64,
 }
 
 /// A relayout.
@@ -345,6 +374,25 @@ pub struct Names<'a> {
     pub target: &'a Target,
 }
 
+impl DoubtAnswer {
+    /// The answer of a doubt about a plan, whose layouts of arguments and results are these.
+    pub fn new(doubt: &Doubt, entry: &EntryArrays) -> DoubtAnswer {
+        let mut entry = entry.clone();
+        for change in &doubt.leave {
+            let side = if change.argument { &mut entry.arguments } else { &mut entry.results };
+            side[change.number] = change.layout.to_string();
+        }
+        DoubtAnswer {
+            operation: doubt.row.map_or("any", PreferenceRow::word).to_string(),
+            off: doubt.off.millionths as f64 / 1e6,
+            default: doubt.default,
+            leave: doubt.leave.iter().map(end_name).collect(),
+            entry,
+            cost: doubt.cost,
+        }
+    }
+}
+
 impl Names<'_> {
     /// The name of a node.
     pub fn node(&self, (graph, node): (usize, usize)) -> &str {
@@ -420,6 +468,7 @@ impl Names<'_> {
             left: None,
             given: None,
             compare: None,
+            doubt: None,
             judged: None,
             warnings: Vec::new(),
         }
@@ -508,10 +557,7 @@ impl Names<'_> {
 
     /// A judgement of the judge, as an answer.
     pub fn judgement(&self, lesson: &Lesson) -> Judgement {
-        let changes = lesson.changed.iter().map(|change| {
-            let side = if change.argument { "argument" } else { "result" };
-            format!("{side} {} {}", change.number, change.layout)
-        });
+        let changes = lesson.changed.iter().map(|change| format!("{} {}", end_name(change), change.layout));
         let named = match lesson.question {
             Question::Plan if lesson.changed.is_empty() => Some("the plan of least cost"),
             Question::Plan => None,
@@ -527,6 +573,11 @@ impl Names<'_> {
             found: lesson.found,
         }
     }
+}
+
+/// The name of an argument or a result.
+fn end_name(change: &EntryChange) -> String {
+    format!("{} {}", if change.argument { "argument" } else { "result" }, change.number)
 }
 
 /// The name of a question to a judge.

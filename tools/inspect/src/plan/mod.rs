@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::machine::accepted;
 use crate::numbers;
 use crate::schedule::{OrderedModule, ScheduleOption};
-use answer::{LeftAnswer, Names, PlanAnswer, SearchEnd};
+use answer::{DoubtAnswer, LeftAnswer, Names, PlanAnswer, SearchEnd};
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use judge::JudgeCommand;
@@ -182,8 +182,10 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         costs_are_known(planner, &mut clock);
     }
     if let Some(name) = &options.why {
-        if !capacities.are_kept(planner).map_err(wrong)? {
-            plan_in_memories(planner, &capacities, &mut clock).map_err(wrong)?;
+        // On places, what operations bring takes room, too, and that is known of a plan only.
+        let is_asked = options.room_for_steps || spread::has_places(&target) && !capacities.limits.is_empty();
+        if is_asked || !capacities.are_kept(planner).map_err(wrong)? {
+            best_plan(planner, &capacities, options.room_for_steps, &mut clock).map_err(wrong)?;
         }
         let mut ask = |at| {
             let found = planner.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
@@ -286,13 +288,33 @@ pub fn plan_of(
     room_for_steps: bool,
     clock: &mut Clock,
 ) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
-    let mut plan = match room_for_steps {
-        true => planner.plan_in_steps(&clock.options(), &mut |progress| clock.go_on(progress))?,
-        false => plan_in_memories(planner, capacities, clock)?,
-    };
+    let mut plan = best_plan(planner, capacities, room_for_steps, clock)?;
     let search = SearchEnd::of(plan.cost, plan.bound, clock);
-    let answer = described(names, planner, (&mut plan, search), clock)?;
+    let mut answer = described(names, planner, (&mut plan, search), clock)?;
+    let (mut rest, _) = clock.after();
+    let doubt = planner.doubt(&plan, &clock.options(), &mut |progress| rest.go_on(progress));
+    answer.doubt = doubt.map(|doubt| DoubtAnswer::new(&doubt, &answer.entry));
     Ok((plan, answer))
+}
+
+/// The best plan within the capacities; with `room_for_steps`, among plans that leave room for the smallest steps of each
+/// operation.
+fn best_plan(
+    planner: &mut dyn Planner,
+    capacities: &Capacities,
+    room_for_steps: bool,
+    clock: &mut Clock,
+) -> Result<LayoutPlan, Unplanned> {
+    let mut plan = plan_in_memories(planner, capacities, clock)?;
+    while room_for_steps {
+        plan = planner.plan_in_steps(&clock.options(), &mut |progress| clock.go_on(progress))?;
+        let over = if capacities.unlimited { Vec::new() } else { planner.exceeded(&plan) };
+        if over.is_empty() {
+            break;
+        }
+        planner.limit(&over, capacities.residence(), &mut |progress| clock.go_on(progress))?;
+    }
+    Ok(plan)
 }
 
 /// The best plan within the capacities, also those of the machine: they are added where the best plan without them

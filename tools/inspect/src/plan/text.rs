@@ -1,7 +1,7 @@
 //! A plan for people.
 
 use super::answer::{
-    Judgement, LeftAnswer, LevelAnswer, PlanAnswer, RelayoutAnswer, SearchEnd, StepLoopAnswer, StepsAnswer,
+    DoubtAnswer, Judgement, LeftAnswer, LevelAnswer, PlanAnswer, RelayoutAnswer, SearchEnd, StepLoopAnswer, StepsAnswer,
 };
 use crate::numbers::counted;
 use layout_plan::plan::BESIDE;
@@ -44,6 +44,9 @@ pub fn text(plan: &PlanAnswer) -> String {
         };
     }
     plan.steps.iter().for_each(|own| steps(&mut out, own, has_places));
+    if let Some(own) = &plan.doubt {
+        doubt(&mut out, &plan.unit, own);
+    }
     if let Some(judged) = &plan.judged {
         lessons(&mut out, &plan.unit, judged);
     }
@@ -60,6 +63,10 @@ fn costs(out: &mut String, plan: &PlanAnswer) {
     let gap = match plan.cost - plan.bound {
         0 if on_devices && plan.kept > 0 => "the least that was found in so little memory".to_string(),
         0 if on_devices => "no plan over the meshes that were tried costs less".to_string(),
+        // Which steps an operation may take is tried for some sizes of its pieces.
+        0 if !plan.levels.is_empty() && !plan.steps.is_empty() => {
+            "no plan of the spreads and steps that were tried costs less".to_string()
+        }
         0 => "no plan costs less".to_string(),
         gap => format!("{} above the bound of all plans", unit(gap)),
     };
@@ -254,6 +261,10 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
     }
     let _ = match without {
         Some(without) if *without == plan.cost => writeln!(out, "    another plan of the same cost does without it"),
+        // A judge may like another plan than that of least cost.
+        Some(without) if *without < plan.cost => {
+            writeln!(out, "    without it a plan costs {} less", unit(plan.cost - without))
+        }
         Some(without) => {
             let found = if *undecided { "that was found " } else { "" };
             writeln!(out, "    without it the best plan {found}costs {} more", unit(without - plan.cost))
@@ -261,6 +272,20 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
         None if *undecided => writeln!(out, "    what the best plan without it costs is not decided"),
         None => writeln!(out, "    no plan does without it"),
     };
+}
+
+/// Lines about how far the costs may be off.
+fn doubt(out: &mut String, unit: &str, own: &DoubtAnswer) {
+    let with = if own.operation == "any" { String::new() } else { format!(" with a {}", own.operation) };
+    let default = counted(own.default, unit);
+    let _ = writeln!(
+        out,
+        "doubt   of five programs{with} four cost at most {:.0} % more than planned; in default layouts this costs {default}",
+        100.0 * own.off
+    );
+    if !own.leave.is_empty() {
+        let _ = writeln!(out, "leave   {} in default layouts: {}", own.leave.join(", "), counted(own.cost, unit));
+    }
 }
 
 /// Lines about the judgements.

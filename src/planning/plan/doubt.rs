@@ -1,0 +1,115 @@
+//! Doubt: how far the costs of a machine are off for programs of a kind, and which layouts of arguments and results save less
+//! than that.
+//!
+//! "No plan costs less" is about the costs. The machine's `doubt` is about the program: it was measured on programs that no cost
+//! and no preference was fitted to.
+
+use super::classes::LayoutId;
+use super::judging::EntryChange;
+use super::layout_plan::LayoutPlan;
+use super::planned_layout::PlannedLayout;
+use super::planner::{GoOn, Planner};
+use super::program::Doing;
+use super::tiled::TiledPlanner;
+use crate::solver::{FORBIDDEN, Marginal, Options, min_marginals, solve};
+use rustc_hash::FxHashMap;
+use tensor_layout::places::{Decimal, PreferenceRow};
+
+/// Layouts of arguments and results that are in doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Doubt {
+    /// The operation of the program whose row of the machine's doubt is the largest; `None` for that of all programs.
+    pub row: Option<PreferenceRow>,
+    /// The row: the part by which four of five programs cost at most more than planned, beside default layouts.
+    pub off: Decimal,
+    /// The best plan with default layouts of all arguments and results costs so much.
+    pub default: i64,
+    /// The arguments and results that are better left in their default layouts, with these.
+    pub leave: Vec<EntryChange>,
+    /// The best plan that leaves them costs so much.
+    pub cost: i64,
+}
+
+impl TiledPlanner<'_, '_> {
+    /// The variables of arguments and then of results, and their arrays.
+    pub(super) fn ends(&self) -> Vec<(usize, usize)> {
+        let arrays = self.posed.program.entry_arrays().concat();
+        arrays.into_iter().map(|made| (self.posed.program.made[made].by, made)).collect()
+    }
+
+    /// The choices that give each of some arguments and results a layout: the number of the end among them, and the class of
+    /// the array.
+    pub(super) fn entry_choices(
+        &self,
+        ends: &[(usize, usize)],
+        layout: impl Fn(usize, usize) -> Option<LayoutId>,
+    ) -> Option<FxHashMap<usize, usize>> {
+        let (program, choices) = (&self.posed.program, &self.posed.choices);
+        let choice = |(end, (variable, made)): (usize, &(usize, usize))| {
+            let (layout, result) = (layout(end, choices.class[*made])?, program.made[*made].result);
+            Some((*variable, choices.ways[*variable].iter().position(|way| way.results[result] == layout)?))
+        };
+        ends.iter().enumerate().map(choice).collect()
+    }
+
+    /// See [`Planner::doubt`].
+    pub(super) fn doubt_of(&self, plan: &LayoutPlan, options: &Options, go_on: &mut GoOn) -> Option<Doubt> {
+        let operations = self.posed.program.instances.iter().filter_map(|instance| match instance.doing {
+            Doing::Operation(operation) => Some(operation),
+            _ => None,
+        });
+        let (row, off) = self.posed.choices.classes.target.doubt(operations)?;
+        let ends = self.ends();
+        let defaults = self.entry_choices(&ends, |_, _| Some(0))?;
+        let chosen = plan.solution.choices();
+        let moved: Vec<usize> = (0..ends.len()).filter(|end| chosen[ends[*end].0] != defaults[&ends[*end].0]).collect();
+        if moved.is_empty() {
+            return None;
+        }
+        let most = i64::try_from(i128::from(plan.cost) * i128::from(1_000_000 + off.millionths) / 1_000_000).ok()?;
+        let forced = |left: &[usize]| left.iter().map(|end| (ends[*end].0, defaults[&ends[*end].0])).collect();
+        let default = self.cost_with(&forced(&moved), options, go_on)?;
+        let (mut leave, mut cost) = (moved.clone(), default);
+        if default > most {
+            let variables: Vec<usize> = moved.iter().map(|end| ends[*end].0).collect();
+            let marginals = min_marginals(self.network(), &variables, options, go_on)?;
+            let alone = |(end, marginals): (&usize, Vec<Marginal>)| {
+                let cost = marginals[defaults[&ends[*end].0]].cost;
+                Some((cost.filter(|cost| *cost <= most)?, *end))
+            };
+            let mut alone: Vec<(i64, usize)> = moved.iter().zip(marginals).filter_map(alone).collect();
+            alone.sort_unstable();
+            (leave, cost) = (Vec::new(), plan.cost);
+            // As many as are within the doubt together: the cheapest first.
+            let (mut fits, mut fails) = (0, alone.len() + 1);
+            while fails - fits > 1 {
+                let middle = fits.midpoint(fails);
+                let left: Vec<usize> = alone[..middle].iter().map(|(_, end)| *end).collect();
+                match self.cost_with(&forced(&left), options, go_on).filter(|cost| *cost <= most) {
+                    Some(found) => (fits, leave, cost) = (middle, left, found),
+                    None => fails = middle,
+                }
+            }
+        }
+        leave.sort_unstable();
+        let arguments = plan.arguments.len();
+        let change = |end: usize| {
+            let argument = end < arguments;
+            let class = self.posed.choices.class[ends[end].1];
+            let layout = PlannedLayout::Tiled(self.posed.choices.classes.all[class].layouts[0].clone());
+            EntryChange { argument, number: if argument { end } else { end - arguments }, layout }
+        };
+        Some(Doubt { row, off, default, leave: leave.into_iter().map(change).collect(), cost })
+    }
+
+    /// The cost of the best plan with some choices made; `None` where none is found.
+    fn cost_with(&self, forced: &FxHashMap<usize, usize>, options: &Options, go_on: &mut GoOn) -> Option<i64> {
+        let network = self.network().with_costs(|variable, choice, cost| match forced.get(&variable) {
+            Some(only) if *only != choice => FORBIDDEN,
+            _ => cost,
+        });
+        let solution = solve(&network.ok()?, options, &mut |progress| go_on(progress)).ok()?;
+        Some(solution.certificate.cost)
+    }
+}
