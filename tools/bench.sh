@@ -11,7 +11,7 @@ export LLVM PYTHONPATH=$root/tools PYTHONDONTWRITEBYTECODE=1
 
 tools=yes packages=yes
 case ${1:-} in
-  plan | memory | schedule | arenas | offsets | verify | processes) packages=no ;;
+  plan | preferences | memory | schedule | arenas | offsets | verify | processes) packages=no ;;
   pages | tpu-judge) tools=no packages=no ;;
   export) tools=no ;;
   import | speed | threads | traffic | compiling | cpu | cpu-judge | cpu-machine | kernels)

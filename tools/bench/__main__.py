@@ -9,6 +9,7 @@ from bench.run import Failed
 # The modules of benchmarks and of commands, which have `arguments` and `main`.
 MODULES = {
     "plan": "plan",
+    "preferences": "preferences",
     "memory": "memory",
     "schedule": "schedule",
     "arenas": "arenas",

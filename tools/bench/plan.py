@@ -76,7 +76,7 @@ JUDGED = Table(
 )
 GROUPS = (
     Column("layouts"), Column("operation"), Column("programs"), Column("at most 1"), Column("less"),
-    Column("geometric mean", RATIO), Column("worst", RATIO), Column("AUTO's entry"),
+    Column("geometric mean", RATIO), Column("worst", RATIO), Column("AUTO's entry"), Column("doubt", RATIO),
 )  # fmt: skip
 
 
@@ -100,13 +100,22 @@ def ratios(layouts: str, rows: list[Row]) -> Row:
     """How many programs there are, of how many a cost is at most the less of XLA's, and less; the mean, the most, and how
     many plans have the entry that XLA chooses."""
     each = [number(row[PRICED[layouts]]) / min(number(row[2]), number(row[3])) for row in rows]
-    alike = sum(map(int, numbers(rows, 6))) if layouts == "plan" else None
-    return [len(each), sum(ratio <= 1 for ratio in each), sum(ratio < 1 for ratio in each), mean(each), max(each), alike]
+    of_plan = (sum(map(int, numbers(rows, 6))), doubt(rows)) if layouts == "plan" else (None, None)
+    return [len(each), sum(ratio <= 1 for ratio in each), sum(ratio < 1 for ratio in each), mean(each), max(each), *of_plan]
 
 
-COMPARISON = Column("program"), Column("operations"), *COSTS, Column("AUTO's entry")
+def doubt(rows: list[Row]) -> float | None:
+    """The part by which four of five plans cost at most more than planned, beside the default layouts; none of few plans."""
+    off = sorted(number(row[4]) / number(row[2]) * number(row[9]) / max(1, number(row[8])) for row in rows)
+    return max(0, off[math.ceil(0.8 * len(off)) - 1] - 1) if len(off) >= 10 else None
+
+
+COMPARISON = (
+    Column("program"), Column("operations"), *COSTS, Column("AUTO's entry"), Column("recommended", COUNT),
+    Column("planned", COUNT), Column("planned default", COUNT),
+)  # fmt: skip
 # The columns of what has a cost.
-PRICED = {"plan": 4, "default": 2, "AUTO": 3}
+PRICED = {"plan": 4, "recommended": 7, "default": 2, "AUTO": 3}
 COMPARED = {name: Grouped(name, COMPARISON) for name in ("fresh", "regression")}
 
 
@@ -243,7 +252,9 @@ def compared(results: Page, collection: str, names: Sequence[str], seconds: floa
 def comparison(compiler: Compiler, collection: str, name: str) -> Row:
     """A row of a program: its costs with the default layouts, with those that XLA chooses, and with the plan's."""
     text, kinds = compiler.asked(text_of, collection, name)
-    entries = {"default": DEFAULT, "AUTO": AUTO, "plan": plan(text, MACHINE, "--entry", "free").json["entry"]}
+    free, default = (plan(text, MACHINE, "--entry", entry).json for entry in ("free", "default"))
+    recommended = free.get("doubt", free)["entry"]
+    entries = {"default": DEFAULT, "AUTO": AUTO, "plan": free["entry"], "recommended": recommended}
     found = {}
     for layouts, entry in entries.items():
         try:
@@ -254,7 +265,8 @@ def comparison(compiler: Compiler, collection: str, name: str) -> Row:
     if 0 in costs:
         raise Failed("no cycles")
     alike = found["plan"].entry() == found["AUTO"].entry()
-    return [name, " ".join(kinds), *costs, costs[2] / min(costs[:2]), int(alike)]
+    beside = [found["recommended"].cycles, free["cost"], default["cost"]]
+    return [name, " ".join(kinds), *costs[:3], costs[2] / min(costs[:2]), int(alike), *beside]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

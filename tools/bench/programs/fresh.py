@@ -223,6 +223,14 @@ def gather(random: Random, sizes: Sizes) -> Operation:
 
 
 @kind(1)
+def scatter(random: Random, sizes: Sizes) -> Operation:
+    """One is added to slices at places along a dimension."""
+    axis = random.randrange(len(sizes))
+    before = (slice(None),) * axis
+    return Operation(lambda x, at: x.at[(*before, at)].add(1), [[random.choice(LARGE)]], jnp.int32)
+
+
+@kind(1)
 def cast(random: Random, sizes: Sizes) -> Operation:
     return Operation(lambda x: x.astype(jnp.bfloat16 if x.dtype == jnp.float32 else jnp.float32))
 
