@@ -178,16 +178,16 @@ pub struct Model {
     pub costs: Costs,
     /// The layouts that kernels take and make.
     pub preferences: Preferences,
-    /// How far costs are off: of five programs with such an operation, or of any five, four cost at most so much more than
-    /// planned, as a part of it. What is measured is what a plan saves beside default layouts of arguments and results.
+    /// How far costs are off: of five programs with such an operation, or with none of these, four cost at most so much more
+    /// than planned, as a part of it. What is measured is what a plan saves beside default layouts of arguments and results.
     pub doubt: Vec<(Option<PreferenceRow>, Decimal)>,
 }
 
 /// The parts of the text, in order.
 const PARTS: [&str; 8] = ["unit", "registers", "layouts", "links", "work", "costs", "preferences", "doubt"];
 
-/// The doubt about any program.
-pub(super) const ANY: &str = "any";
+/// The doubt about programs with no other row.
+pub(super) const OTHER: &str = "other";
 
 /// The rules of default layouts, by name.
 const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];
@@ -379,8 +379,8 @@ impl Model {
                 cursor.expect(",", "`,` or `)` to close the doubt")?;
             }
             let at = cursor.at();
-            let row = PreferenceRow::read_or_any(cursor)?;
-            let name = row.map_or(ANY, PreferenceRow::word);
+            let row = PreferenceRow::read_or_other(cursor)?;
+            let name = row.map_or(OTHER, PreferenceRow::word);
             if self.doubt.iter().any(|(own, _)| *own == row) {
                 return Err(Error::at(at, format!("a doubt must appear once, found a second `{name}`")));
             }
@@ -463,7 +463,7 @@ impl fmt::Display for Model {
             write!(f, ", preferences: {}", self.preferences)?;
         }
         for (k, (row, off)) in self.doubt.iter().enumerate() {
-            let name = row.map_or(ANY, PreferenceRow::word);
+            let name = row.map_or(OTHER, PreferenceRow::word);
             write!(f, "{}{name}: {off}", if k == 0 { ", doubt: (" } else { ", " })?;
         }
         f.write_str(if self.doubt.is_empty() { "" } else { ")" })

@@ -25,7 +25,7 @@
 //! order is row-major. An array without a dimension of the listed kinds is in the machine's default layout. An operation
 //! without a row takes any layouts.
 
-use super::model::ANY;
+use super::model::OTHER;
 use crate::text::{Cursor, Error, choices, excerpt, instead};
 use std::fmt;
 
@@ -93,10 +93,10 @@ impl PreferenceRow {
         PreferenceRow::Matrix,
     ];
 
-    /// Reads an operation with preferences, or `any`.
-    pub(super) fn read_or_any(cursor: &mut Cursor) -> Result<Option<PreferenceRow>, Error> {
+    /// Reads an operation with preferences, or `other`.
+    pub(super) fn read_or_other(cursor: &mut Cursor) -> Result<Option<PreferenceRow>, Error> {
         let all: Vec<_> = PreferenceRow::ALL.map(Some).into_iter().chain([None]).collect();
-        read_word(cursor, &all, |row| row.map_or(ANY, PreferenceRow::word), "operation")
+        read_word(cursor, &all, |row| row.map_or(OTHER, PreferenceRow::word), "operation")
     }
 
     /// The arrays that have an order, and the kinds of their dimensions.

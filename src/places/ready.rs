@@ -40,7 +40,8 @@ pub const READY: [(&str, &str); 6] = [
          scattered_tile: 8.3), \
          preferences: (dot: (k&m, k&n, m&n), convolution: (batch&feature, input&output, batch&feature), \
          gather: (offset&offset, batch, offset&offset), scatter: (offset&offset, batch, ), \
-         sort: (each other sorted) or (sorted from 128 each other), matrix: ())",
+         sort: (each other sorted) or (sorted from 128 each other), matrix: ()), \
+         doubt: (dot: 0.35, convolution: 0.54, gather: 0.45, scatter: 0.38, sort: 0.23, other: 0.1)",
     ),
     (
         "tpu_v5e_256",

@@ -62,15 +62,15 @@ impl Target {
         Ok(wants)
     }
 
-    /// The largest row of the machine's doubt that is about one of some operations, or about any program. `None` where the
-    /// machine has no such row.
+    /// The largest row of the machine's doubt that is about one of some operations, or that of programs without such rows.
+    /// `None` where the machine has no such row.
     pub fn doubt<'o>(
         &self,
         operations: impl Iterator<Item = &'o Operation>,
     ) -> Option<(Option<PreferenceRow>, Decimal)> {
-        let of =
-            |wanted: Option<PreferenceRow>| self.machine().model.doubt.iter().copied().find(|(own, _)| *own == wanted);
-        operations.filter_map(row).filter_map(|row| of(Some(row))).chain(of(None)).max_by_key(|(_, off)| *off)
+        let rows = &self.machine().model.doubt;
+        let of = |wanted: Option<PreferenceRow>| rows.iter().copied().find(|(own, _)| *own == wanted);
+        operations.filter_map(row).filter_map(|row| of(Some(row))).max_by_key(|(_, off)| *off).or_else(|| of(None))
     }
 
     /// The orders of an array that an order of kinds stands for; none where a dimension is too short.

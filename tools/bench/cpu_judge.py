@@ -36,7 +36,7 @@ def answered(text: str, question: dict[str, Any], values: bool) -> int:
     """The cost that answers a question; the default layouts are the machine's, which the line has."""
     if question.get("question") == "auto":
         raise Failed("this compiler chooses no layouts of arguments and results")
-    return judged(text, question, values)
+    return judged(text, question, values or question.get("question") == "inner")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

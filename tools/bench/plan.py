@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.inspect import Answer, plan
+from bench.preferences import ROWS
 from bench.programs import programs_of
 from bench.results import Column, Measured, Page, Row, Table, number, numbers, programs
 from bench.run import ROOT, Failed, existing
@@ -93,6 +94,7 @@ def grouped(rows: list[Row]) -> list[Row]:
     kinds = sorted({kind for row in rows for kind in str(row[1]).split()})
     groups = [(layouts, "any", rows) for layouts in PRICED]
     groups += [("plan", kind, [row for row in rows if kind in str(row[1]).split()]) for kind in kinds]
+    groups += [("plan", "other", [row for row in rows if not PREFERRED & {*str(row[1]).split()}])]
     return [[layouts, kind, *ratios(layouts, chosen)] for layouts, kind, chosen in groups if chosen]
 
 
@@ -110,6 +112,8 @@ def doubt(rows: list[Row]) -> float | None:
     return max(0, off[math.ceil(0.8 * len(off)) - 1] - 1) if len(off) >= 10 else None
 
 
+# The kinds of operations with a doubt of their own.
+PREFERRED = {fitted.kind for fitted in ROWS.values()}
 COMPARISON = (
     Column("program"), Column("operations"), *COSTS, Column("AUTO's entry"), Column("recommended", COUNT),
     Column("planned", COUNT), Column("planned default", COUNT),

@@ -4,9 +4,10 @@
 
 For each line it compiles the program of a set, of `fresh` that of a seed: with the orders of arguments and results in
 `{"entry":{"in":[..],"out":[..]}}`, with its default ones if there is `"question":"default"` beside these, and with those that
-it chooses for `{"question":"auto"}`. It answers `{"cost":n,"entry":{..},"copies":[..]}`: the sum of the cycles that the
-compiler estimates, the body of a loop counted once, the orders that the compiled program has, and the arguments that it only
-copies and the results that are copies, such as `{"in":0,"from":"{1,0}","to":"{0,1}"}`.
+it chooses for `{"question":"auto"}`; for `inner` the values inside have the orders of `values`, too. It answers
+`{"cost":n,"entry":{..},"copies":[..]}`: the sum of the cycles that the compiler estimates, the body of a loop counted once, the
+orders that the compiled program has, and the arguments that it only copies and the results that are copies, such as
+`{"in":0,"from":"{1,0}","to":"{0,1}"}`.
 """
 
 import argparse
@@ -171,26 +172,33 @@ def device() -> Any:
     return SingleDeviceSharding(topologies.get_topology_desc(topology_name=TARGET, platform="tpu").devices[0])
 
 
-def compiled(collection: str, name: str, entry: Entry) -> Compiled:
-    """A program, compiled with orders of arguments and results."""
+def compiled(collection: str, name: str, entry: Entry, values: dict[str, list[str]] | None = None) -> Compiled:
+    """A program, compiled with orders of arguments and results, and perhaps with those of the values inside."""
     import jax
 
+    from bench import inner
+
     program = program_of(collection, name)
-    arguments = tuple(program.numbers(7))
+    arguments, function = tuple(program.numbers(7)), program.function
+    if values is not None:
+        text = jax.jit(inner.laid_out(function, {}), **program.options).lower(*arguments).as_text("hlo", debug_info=True)
+        function = inner.laid_out(function, inner.orders_of(text, values))
     given = formats(entry["in"], arguments, device())
-    taken = formats(entry["out"], jax.eval_shape(program.function, *arguments), device())
-    jitted = jax.jit(program.function, in_shardings=given, out_shardings=taken, **program.options)
+    taken = formats(entry["out"], jax.eval_shape(function, *arguments), device())
+    jitted = jax.jit(function, in_shardings=given, out_shardings=taken, **program.options)
     return read(jitted.lower(*arguments).compile().as_text())
 
 
-def entry_of(question: dict[str, Any]) -> Entry:
-    """The orders that a question of a judge is about."""
+def asked_of(question: dict[str, Any]) -> tuple[Any, ...]:
+    """The orders that a question of a judge is about: of arguments and results, and of values."""
     match question.get("question"):
         case "auto":
-            return AUTO
+            return (AUTO,)
         case "default":
-            return DEFAULT
-    return dict(question["entry"])
+            return (DEFAULT,)
+        case "inner":
+            return question["entry"], question["values"]
+    return (question["entry"],)
 
 
 def serve(line: Connection) -> None:
@@ -256,7 +264,7 @@ def main(options: argparse.Namespace) -> None:
     with contextlib.closing(Compiler(options.capped)) as compiler:
         for line in sys.stdin:
             try:
-                answer = compiler.asked(compiled, options.set, options.name, entry_of(json.loads(line))).report()
+                answer = compiler.asked(compiled, options.set, options.name, *asked_of(json.loads(line))).report()
             except Failed as error:
                 answer = {"error": str(error)}
             except (AttributeError, KeyError, TypeError, ValueError) as error:

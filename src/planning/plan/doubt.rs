@@ -19,7 +19,7 @@ use tensor_layout::places::{Decimal, PreferenceRow};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Doubt {
-    /// The operation of the program whose row of the machine's doubt is the largest; `None` for that of all programs.
+    /// The operation of the program whose row of the machine's doubt is the largest; `None` for that of programs without such rows.
     pub row: Option<PreferenceRow>,
     /// The row: the part by which four of five programs cost at most more than planned, beside default layouts.
     pub off: Decimal,

@@ -1,7 +1,7 @@
 //! A judge in the loop: something that knows better than the costs here what a plan takes, and is slow.
 //!
 //! The judge prices the best plan first, then default layouts of arguments and results, and then those that it chooses
-//! itself. So what is found is never above any of these. Where it says that a program begins with a copy of an argument, or
+//! itself; of the best of them also the layouts inside, which it else chooses. So what is found is never above any of these. Where it says that a program begins with a copy of an argument, or
 //! ends with one of a result, it is asked about the layouts on the other side of these copies, too.
 //!
 //! Then, for each layout of an argument or a result, the best plan with that layout is looked at: of those arguments and
@@ -47,6 +47,8 @@ pub enum Question {
     Default,
     /// The layouts of arguments and results that the judge chooses; the plan is the best so far.
     Auto,
+    /// The best plan so far, with its layouts of all values.
+    Inner,
     /// A plan that has the layouts beyond the copies of an earlier answer.
     ReadBack,
 }
@@ -87,6 +89,8 @@ pub struct Lesson {
 pub struct JudgedPlan {
     /// The plan.
     pub plan: LayoutPlan,
+    /// Whether the judge likes it best with its layouts of all values, and not of arguments and results alone.
+    pub inner: bool,
     /// The least cost here that was found.
     pub least: i64,
     /// The answer.
@@ -129,6 +133,7 @@ impl TiledPlanner<'_, '_> {
             changed: FxHashMap::default(),
             pinned: FxHashMap::default(),
             best: first.clone(),
+            inner: false,
             score: None,
             lessons: Vec::new(),
         };
@@ -141,6 +146,7 @@ impl TiledPlanner<'_, '_> {
             }
             trial.ask(judge, Question::Auto, trial.best.clone(), None)?;
         }
+        trial.ask(judge, Question::Inner, trial.best.clone(), None)?;
         while !trial.ended && !trial.over {
             if let Some(plan) = trial.read_back()? {
                 trial.ask(judge, Question::ReadBack, plan, None)?;
@@ -149,7 +155,7 @@ impl TiledPlanner<'_, '_> {
             let Some((end, choice, plan)) = trial.next()? else { break };
             trial.ask(judge, Question::Plan, plan, Some((end, choice)))?;
         }
-        Ok(JudgedPlan { plan: trial.best, least: trial.proof.cost, lessons: trial.lessons })
+        Ok(JudgedPlan { plan: trial.best, inner: trial.inner, least: trial.proof.cost, lessons: trial.lessons })
     }
 }
 
@@ -180,6 +186,7 @@ struct Trial<'p, 'a, 't, 'g> {
     /// The choices of the best plan that a change has made.
     pinned: FxHashMap<usize, usize>,
     best: LayoutPlan,
+    inner: bool,
     score: Option<i64>,
     lessons: Vec<Lesson>,
 }
@@ -294,7 +301,8 @@ impl Trial<'_, '_, '_, '_> {
         mut plan: LayoutPlan,
         change: Option<(usize, usize)>,
     ) -> Result<(), Unplanned> {
-        if self.ended || !self.seen.insert(entry_orders(&plan)) && question != Question::Auto {
+        let is_known = !self.seen.insert(entry_orders(&plan));
+        if self.ended || is_known && !matches!(question, Question::Auto | Question::Inner) {
             return Ok(());
         }
         if let Some((variable, _)) = change {
@@ -314,7 +322,8 @@ impl Trial<'_, '_, '_, '_> {
                 let may_lead_on = change.is_none() || self.score.is_none_or(|best| price.cost < best);
                 let read_back = price.read_back.filter(|_| may_lead_on);
                 self.copied.extend(read_back.map(|read_back| Reverse((price.cost, read_back))));
-                let other = price.entry.filter(|entry| !self.has_orders(&plan, entry));
+                let other = price.entry.filter(|_| question != Question::Inner);
+                let other = other.filter(|entry| !self.has_orders(&plan, entry));
                 is_other = other.is_some();
                 match other.map_or(Ok(Some(plan.clone())), |other| self.with_orders(&other))? {
                     Some(priced) => {
@@ -340,15 +349,26 @@ impl Trial<'_, '_, '_, '_> {
         if let Ok(judged) = judged
             && self.score.is_none_or(|best| judged < best)
         {
-            if let Some((variable, choice)) = change {
-                self.pinned.insert(variable, choice);
-            } else if is_other || question != Question::Plan {
-                self.pinned = self.ends.iter().map(|(end, _)| (*end, plan.solution.choices()[*end])).collect();
-            }
-            self.score = Some(judged);
-            self.best = plan;
+            self.keep(question, plan, judged, (change, is_other));
         }
         Ok(())
+    }
+
+    /// Keeps the plan of an answer as the best one: what it was changed in is left as it is from then on, or its whole entry
+    /// where the judge has chosen that.
+    fn keep(
+        &mut self,
+        question: Question,
+        plan: LayoutPlan,
+        judged: i64,
+        (change, is_other): (Option<(usize, usize)>, bool),
+    ) {
+        if let Some((variable, choice)) = change {
+            self.pinned.insert(variable, choice);
+        } else if is_other || !matches!(question, Question::Plan | Question::Inner) {
+            self.pinned = self.ends.iter().map(|(end, _)| (*end, plan.solution.choices()[*end])).collect();
+        }
+        (self.score, self.inner, self.best) = (Some(judged), question == Question::Inner, plan);
     }
 }
 

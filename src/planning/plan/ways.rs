@@ -188,6 +188,13 @@ impl Maker<'_, '_> {
         };
         let all = order.working().map(|k| &program.instances[k]);
         let chosen: Vec<&Instance> = all.filter(|instance| wide(instance)).collect();
+        // What the machine prefers is in the lists before other orders fill them. An error comes again with the ways.
+        for instance in &chosen {
+            if let Doing::Operation(operation) = instance.doing {
+                let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
+                let _ = self.wanted(operation, instance, &from, &to);
+            }
+        }
         let mut seen = FxHashSet::default();
         for instance in chosen.iter().chain(chosen.iter().rev()) {
             let Doing::Operation(operation) = instance.doing else { continue };

@@ -482,12 +482,12 @@ fn a_judge_chooses_and_its_lessons_are_told() {
     assert_eq!(refused["judged"][0]["error"], json!("no"));
 }
 
-/// A judge that answers lines with `default`, `auto` and `read back`, in this order, and prices other plans at 9.
-fn judge_of(answers: [&str; 3]) -> String {
-    let [default, auto, read_back] = answers.map(|answer| format!("echo '{answer}'"));
+/// A judge that answers lines with `default`, `auto`, `inner` and `read back`, in this order, and prices other plans at 9.
+fn judge_of(answers: [&str; 4]) -> String {
+    let [default, auto, inner, read_back] = answers.map(|answer| format!("echo '{answer}'"));
     format!(
         r#"while read line; do case "$line" in *'"question":"default"'*) {default};; *'"question":"auto"'*) {auto};;
-        *'"question":"read back"'*) {read_back};; *) echo '{{"cost":9}}';; esac; done"#
+        *'"question":"inner"'*) {inner};; *'"question":"read back"'*) {read_back};; *) echo '{{"cost":9}}';; esac; done"#
     )
 }
 
@@ -497,7 +497,7 @@ fn a_judge_is_asked_for_defaults_for_its_choice_and_behind_copies() {
     let text = "HloModule transposed\nENTRY main {\n  x = f32[256,512] parameter(0)\n  \
                 y = f32[512,256] transpose(x), dimensions={1,0}\n  ROOT z = f32[512,256] negate(y)\n}\n";
     let hlo = file("questions.hlo", text);
-    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judgements", "4", "--judge"];
+    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judgements", "5", "--judge"];
     let orders = |found: &Value| {
         let [from, to] = ["in", "out"].map(|side| found["entry"][side][0].as_str().unwrap()[1..4].to_string());
         format!("{from} {to}")
@@ -509,29 +509,31 @@ fn a_judge_is_asked_for_defaults_for_its_choice_and_behind_copies() {
     let default = r#"{"cost":7,"entry":{"in":["{0,1}"],"out":["{0,1}"]}}"#;
     let (priced, no) = (r#"{"cost":8}"#, r#"{"error":"no"}"#);
     for (answers, entry, tried) in [
-        ([priced, chosen, r#"{"cost":4}"#], "0,1 0,1", "read back"),
-        ([priced, chosen, r#"{"cost":6}"#], "1,0 1,0", "auto"),
-        ([priced, chosen, no], "1,0 1,0", "auto"),
-        ([default, no, "no"], "0,1 0,1", "default"),
+        ([priced, chosen, no, r#"{"cost":4}"#], "0,1 0,1", "read back"),
+        ([priced, chosen, no, r#"{"cost":6}"#], "1,0 1,0", "auto"),
+        ([priced, chosen, no, no], "1,0 1,0", "auto"),
+        ([priced, chosen, r#"{"cost":3}"#, r#"{"cost":4}"#], "1,0 1,0", "inner"),
+        ([default, no, no, "no"], "0,1 0,1", "default"),
         // Before these questions, judges said costs alone.
-        ([priced, r#"{"cost":1}"#, "no"], "1,0 1,0", "default"),
-        ([no, no, "no"], &least, "the plan of least cost"),
+        ([priced, r#"{"cost":1}"#, r#"{"cost":8}"#, "no"], "1,0 1,0", "default"),
+        ([no, no, no, "no"], &least, "the plan of least cost"),
     ] {
         let found = answer(&[&asked[..], &[&judge_of(answers)]].concat());
         let judged = found["judged"].as_array().unwrap();
         let priced = judged.iter().filter(|own| !own["judged"].is_null());
         let best = priced.min_by_key(|own| own["judged"].as_i64()).unwrap();
-        assert_eq!((orders(&found).as_str(), judged.len()), (entry, 4), "{found}");
+        assert_eq!((orders(&found).as_str(), judged.len()), (entry, 5), "{found}");
         assert!(best["tried"].as_str().unwrap().starts_with(tried), "{found}");
+        assert_eq!(found.get("inner"), (tried == "inner").then_some(&json!(true)), "{found}");
     }
     // A judge that knows no `auto` may end at it.
     let ends = r#"while read line; do case "$line" in *auto*) exit 1;; *) echo '{"cost":9}';; esac; done"#;
     let found = answer(&[&asked[..], &[ends]].concat());
-    assert_eq!(found["judged"].as_array().unwrap().len(), 4, "{found}");
+    assert_eq!(found["judged"].as_array().unwrap().len(), 5, "{found}");
     assert!(found["judged"].to_string().contains("ended without an answer"), "{found}");
-    // Where the layouts of arguments and results are not free, a judge does not choose them.
-    let fixed = ["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judge", &judge_of([default, chosen, "no"])];
-    assert_eq!(answer(&fixed)["judged"].as_array().unwrap().len(), 1);
+    // Where the layouts of arguments and results are not free, a judge does not choose them; those inside may be handed on.
+    let fixed = ["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judge", &judge_of([default, chosen, no, "no"])];
+    assert_eq!(answer(&fixed)["judged"].as_array().unwrap().len(), 2);
 }
 
 /// What does not fit the program is an error that says where, also in answers to the other questions.
@@ -554,7 +556,7 @@ fn answers_of_a_judge_are_checked() {
         (r#"{"cost":1,"copies":[{"out":0,"from":"{0}","to":"{0,1}"}]}"#, "in `copies[0]`, a layout must have 2"),
         (r#"{"cost":1,"copies":[{"out":0,"from":"{0,1}"}]}"#, "missing field `to`"),
     ] {
-        let judge = judge_of([r#"{"cost":8}"#, auto, r#"{"cost":8}"#]);
+        let judge = judge_of([r#"{"cost":8}"#, auto, r#"{"error":"no"}"#, r#"{"cost":8}"#]);
         let (out, error, status) = outcome(&[&asked[..], &[&judge]].concat());
         assert_eq!((out.as_str(), status), ("", Some(1)), "{auto}: {error}");
         assert!(error.contains(message), "{auto}: {error}");
@@ -568,7 +570,7 @@ fn a_judge_may_choose_orders_that_are_in_no_list() {
                 ROOT y = f32[3,9,10,11,12,13] negate(x)\n}\n";
     let (hlo, proof) = (file("six.hlo", text), file("six.proof", ""));
     let chosen = r#"{"cost":5,"entry":{"in":["{2,4,0,1,5,3}"],"out":["{0,1,4,5,3,2}"]}}"#;
-    let judge = judge_of([r#"{"cost":8}"#, chosen, "no"]);
+    let judge = judge_of([r#"{"cost":8}"#, chosen, r#"{"error":"no"}"#, "no"]);
     for capacity in [&[][..], &["--capacity", "vmem=100000"]] {
         let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judge", &judge];
         let found = answer(&[&asked[..], &["--certificate", &proof], capacity].concat());

@@ -73,6 +73,9 @@ pub struct PlanAnswer {
     /// The plan that these layouts are, where it is asked for and possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare: Option<Box<PlanAnswer>>,
+    /// Whether the judge likes the plan best with the layouts of all values, and not of arguments and results alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inner: bool,
     /// With any layouts of arguments and results and no judge, how far the costs may be off, and what to leave as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<DoubtAnswer>,
@@ -96,6 +99,7 @@ impl PlanAnswer {
             schedule,
             left: None,
             compare: None,
+            inner: false,
             doubt: None,
             judged: None,
             warnings,
@@ -162,7 +166,7 @@ pub struct EntryArrays {
 /// How far the costs of the machine may be off for a program, and the layouts of arguments and results that save less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DoubtAnswer {
-    /// The operation of the program that is most in doubt, or `any`.
+    /// The operation of the program that is most in doubt, or `other`.
     pub operation: String,
     /// Of five programs with such an operation, four cost at most so much more than planned, as a part of it.
     pub off: f64,
@@ -352,7 +356,7 @@ pub struct MemoryAnswer {
 /// What a judge has said of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// What was asked: a plan, `default` or `auto` layouts of the entry, or those of a `read back`; and the layouts that
+    /// What was asked: a plan, `default` or `auto` layouts of the entry, `inner` ones as well, or those of a `read back`; and the layouts that
     /// differ from those of the best plan before.
     pub tried: String,
     /// What the plan costs here.
@@ -383,7 +387,7 @@ impl DoubtAnswer {
             side[change.number] = change.layout.to_string();
         }
         DoubtAnswer {
-            operation: doubt.row.map_or("any", PreferenceRow::word).to_string(),
+            operation: doubt.row.map_or("other", PreferenceRow::word).to_string(),
             off: doubt.off.millionths as f64 / 1e6,
             default: doubt.default,
             leave: doubt.leave.iter().map(end_name).collect(),
@@ -468,6 +472,7 @@ impl Names<'_> {
             left: None,
             given: None,
             compare: None,
+            inner: false,
             doubt: None,
             judged: None,
             warnings: Vec::new(),
@@ -586,6 +591,7 @@ pub fn question_name(question: Question) -> &'static str {
         Question::Plan => "plan",
         Question::Default => "default",
         Question::Auto => "auto",
+        Question::Inner => "inner",
         Question::ReadBack => "read back",
     }
 }

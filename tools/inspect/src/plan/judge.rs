@@ -2,11 +2,14 @@
 //!
 //! `{"question":"plan","entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or
 //! `{"error":"why"}` where the plan has no cost. The question `default` is about the judge's default layouts of arguments
-//! and results, beside the machine's, and `auto`, which has no entry, about those that the judge chooses. With a cost may
-//! come the `entry` that it is the cost of, and `copies`, `{"in":0,"from":"{1,0}","to":"{0,1}"}`: the arguments that are
-//! only copied, and the results that are copies. A `read back` is a plan with the layouts beyond such copies. The shell runs the command, which is asked as long as it runs; if it ends after an answer, it
-//! is started again for the next plan. A thread writes and reads, so the search's deadline ends the wait for an answer.
-//! The command is a process group: killing it kills the processes that it started.
+//! and results, beside the machine's, and `auto`, which has no entry, about those that the judge chooses. `inner` is about a
+//! plan whose layouts of all values hold, too. With a cost may come the `entry` that it is the cost of, and `copies`,
+//! `{"in":0,"from":"{1,0}","to":"{0,1}"}`: the arguments that are only copied, and the results that are copies. A
+//! `read back` is a plan with the layouts beyond such copies.
+//!
+//! The shell runs the command, which is asked as long as it runs; if it ends after an answer, it is started again for the
+//! next plan. A thread writes and reads, so the search's deadline ends the wait for an answer. The command is a process
+//! group: killing it kills the processes that it started.
 
 use super::answer::{EntryArrays, PlanAnswer, question_name};
 use crate::clock::Clock;
@@ -69,7 +72,7 @@ impl JudgeCommand {
         self.broken = match answer {
             Err(TimeIsOver) => None,
             // A judge of before this question may end at it.
-            Ok(None) if question == Question::Auto => return Some(Err(ENDED.to_string())),
+            Ok(None) if matches!(question, Question::Auto | Question::Inner) => return Some(Err(ENDED.to_string())),
             Ok(None) => Some(ENDED.to_string()),
             Ok(Some(answer)) => match price(&answer, &plan.entry) {
                 Ok(price) => return Some(price),

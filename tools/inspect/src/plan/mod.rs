@@ -196,9 +196,10 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     }
     let (plan, mut answer) = match judged {
         None => plan_of(&names, planner, &capacities, options.room_for_steps, &mut clock).map_err(wrong)?,
-        Some(JudgedPlan { mut plan, least, lessons, .. }) => {
+        Some(JudgedPlan { mut plan, inner, least, lessons, .. }) => {
             let search = SearchEnd::of(least, plan.bound, &clock);
             let mut answer = described(&names, planner, (&mut plan, search), &clock).map_err(wrong)?;
+            answer.inner = inner;
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
         }

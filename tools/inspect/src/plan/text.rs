@@ -47,6 +47,10 @@ pub fn text(plan: &PlanAnswer) -> String {
     if let Some(own) = &plan.doubt {
         doubt(&mut out, &plan.unit, own);
     }
+    if plan.inner {
+        let _ =
+            writeln!(out, "inner   the judge likes the layouts of all values, and not of arguments and results alone");
+    }
     if let Some(judged) = &plan.judged {
         lessons(&mut out, &plan.unit, judged);
     }
@@ -276,7 +280,7 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
 
 /// Lines about how far the costs may be off.
 fn doubt(out: &mut String, unit: &str, own: &DoubtAnswer) {
-    let with = if own.operation == "any" { String::new() } else { format!(" with a {}", own.operation) };
+    let with = if own.operation == "other" { String::new() } else { format!(" with a {}", own.operation) };
     let default = counted(own.default, unit);
     let _ = writeln!(
         out,
