@@ -5,6 +5,7 @@ use layout_plan::plan::digits::{by_dimension, in_a_row};
 use layout_plan::plan::moving::{form, in_place};
 use layout_plan::plan::posed::Posed;
 use layout_plan::plan::program::{Doing, Program};
+use layout_plan::plan::ways::Way;
 use layout_plan::plan::{EntryLayouts, LayoutPlan, PlannedLayout, Planner, SpaceLimit, TiledPlanner, Unplanned};
 use layout_plan::solver::{CostNetwork, Options, check};
 use std::fs;
@@ -576,6 +577,39 @@ fn a_reshape_that_moves_elements_is_made_in_its_form() {
         let y = plan.values.iter().find(|(name, _)| *name == (0, 1, 0)).and_then(|(_, all)| all.first());
         assert_eq!((&plan.arguments[0], y), (&made(form[0]), Some(&made(form[1]))), "{text}");
         assert_eq!(plan.relayouts, [], "{text}");
+    }
+}
+
+/// Arrays of many dimensions have lists that other operations may fill: what a product prefers is in them before.
+#[test]
+fn what_the_machine_prefers_is_in_every_list() {
+    let text = main_of(&[
+        "x = bf16[3,384,320,5] parameter(0)",
+        "w = bf16[3,384,100,3] parameter(1)",
+        "p = bf16[100,3,5,3,3] parameter(2)",
+        "d = bf16[3,320,5,3,100] dot(x, w), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={3}, rhs_contracting_dims={1}",
+        "t = bf16[100,3,5,320,3] transpose(d), dimensions={4,0,2,1,3}",
+        "c = bf16[100,3,5,323,3] concatenate(t, p), dimensions={3}",
+        "f = f32[100,3,5,323,3] convert(c)",
+        "ROOT y = f32[3,3,323,5,100] transpose(f), dimensions={4,1,3,2,0}",
+    ]);
+    let (module, target) = (Module::parse(&text).unwrap(), Target::parse("tpu_v5e").unwrap());
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let program = Program::new(&graphs, module.entry, &facts).unwrap();
+    let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
+    let Posed { program, choices, .. } = &posed;
+    for (k, instance) in program.instances.iter().enumerate() {
+        let Doing::Operation(operation @ Operation::Dot { .. }) = instance.doing else { continue };
+        let arrays = |numbers: &[usize]| numbers.iter().map(|made| program.made[*made].array).collect::<Vec<_>>();
+        for want in target.wants(operation, &arrays(&instance.operands), &arrays(&instance.results)).unwrap() {
+            let id = |made: usize, layout: &Option<Layout>| {
+                choices.classes.find(choices.class[made], &layout.as_ref().unwrap().minor_to_major)
+            };
+            let operands = instance.operands.iter().zip(&want.operands).map(|(made, layout)| id(*made, layout));
+            let (operands, result) = (operands.collect::<Vec<_>>(), id(instance.results[0], &want.results[0]));
+            let has = |way: &Way| way.operands == operands && Some(way.results[0]) == result;
+            assert!(choices.ways[k].iter().any(has), "{want:?}");
+        }
     }
 }
 

@@ -14,6 +14,7 @@ PAGES = (
     "memory",
     "offsets",
     "plan",
+    "preferences",
     "processes",
     "schedule",
     "solver",

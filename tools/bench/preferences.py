@@ -19,7 +19,6 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from bench.cpu_judge import judged
 from bench.inspect import INSPECT, plan
 from bench.results import Column, Page, Table
 from bench.run import Failed, run
@@ -75,6 +74,9 @@ class Judge:
 
     def asked(self, name: str, entry: dict[str, Any]) -> int:
         if self.machine == "cpu":
+            # NumPy is not there where pages are made.
+            from bench.cpu_judge import judged
+
             return judged(self.text(name), {"entry": entry}, False)
         return self.compiler.asked(compiled, "fresh", name, entry).cycles
 
