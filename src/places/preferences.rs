@@ -19,7 +19,9 @@
 //! | `k` | the dimensions of the kind, the last one first |
 //! | `each other` | one dimension of the kind: a way for each of them |
 //! | `k&m` | the longest dimension of each of two kinds, in the order that pads least; both orders where they pad alike |
-//! | `sorted from 128` | only for dimensions of at least 128 elements: without one the way is none |
+//! | `sorted from 128` | only where there are such dimensions and each has at least 128 elements: else the way is none |
+//!
+//! Several arrays that share a row, as those of a sort, have the order of the first one.
 //!
 //! The other dimensions of the listed kinds follow, kind by kind, and then all others, the last one first. So an empty
 //! order is row-major. An array without a dimension of the listed kinds is in the machine's default layout. An operation

@@ -55,7 +55,7 @@ pub const READY: [(&str, &str); 6] = [
          ram: 0 with 17179869184 bytes reading 0.042 writing 0.042), word: 32, unit: picosecond, registers: 1x8, \
          costs: (kernel: 5879, copy: 5879, sublane_tile: 131, transpose_window: 5879, turned_reading: 2.1, \
          product: 5879, pass: 524, least_passes: 1, scattered_tile: 2593), \
-         preferences: (dot: (k&m, k&n, m&n), convolution: (feature, output input, feature) or (batch, output input, batch) \
+         preferences: (convolution: (feature, output input, feature) or (batch, output input, batch) \
          or (spatial, output input, spatial), gather: (offset, batch, offset), scatter: (offset, batch, ), \
          matrix: ())",
     ),

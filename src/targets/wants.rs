@@ -7,7 +7,7 @@
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
 use crate::operations::shape::Array;
-use crate::places::{Decimal, DimKind, OrderEntry, PreferenceRow};
+use crate::places::{Decimal, DimKind, DimOrder, OrderEntry, PreferenceRow};
 use crate::text::Error;
 use crate::tiled::{Expansion, Layout};
 
@@ -42,18 +42,20 @@ impl Target {
         let Some(arrays) = preferred(operation, &arrays, operands.len()) else { return Ok(Vec::new()) };
         let mut wants: Vec<Want> = Vec::new();
         for way in self.machine().model.preferences.ways(row) {
-            let mut layouts: Vec<Vec<Option<Layout>>> = Vec::new();
-            for PreferredArray { array, role, kinds } in &arrays {
-                let orders = self.orders(array, kinds, &way[*role]);
-                let sizes = array.sizes();
-                let layout = |order: Vec<usize>| {
-                    sizes.as_ref().map(|sizes| self.layout(array.element, sizes, &order)).transpose()
+            // The first array of a role decides for all of it, as of a sort of several arrays, or of a top k.
+            let first = |role| arrays.iter().find(|own| own.role == role);
+            let orders = |(role, order): (usize, &DimOrder)| {
+                first(role).map_or(vec![Vec::new()], |own| self.orders(own.array, &own.kinds, order))
+            };
+            let orders: Vec<Vec<Vec<usize>>> = way.iter().enumerate().map(orders).collect();
+            for choice in each_of(&orders) {
+                let layout = |own: &PreferredArray| {
+                    let sizes = own.array.sizes().filter(|sizes| sizes.len() == choice[own.role].len());
+                    sizes.map(|sizes| self.layout(own.array.element, &sizes, choice[own.role])).transpose()
                 };
-                layouts.push(orders.into_iter().map(layout).collect::<Result<_, _>>()?);
-            }
-            for choice in choices(&arrays, &layouts) {
-                let (of_operands, of_results) = choice.split_at(operands.len());
-                let want = Want { operands: of_operands.to_vec(), results: of_results.to_vec() };
+                let mut of_operands = arrays.iter().map(layout).collect::<Result<Vec<_>, _>>()?;
+                let of_results = of_operands.split_off(operands.len());
+                let want = Want { operands: of_operands, results: of_results };
                 if !wants.contains(&want) {
                     wants.push(want);
                 }
@@ -79,7 +81,8 @@ impl Target {
         let of = |kind: DimKind| (0..kinds.len()).rev().filter(move |dim| kinds[*dim] == kind);
         let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
         for (entry, least) in order {
-            let fits = |dims: &Vec<usize>| dims.iter().all(|dim| sizes[*dim] >= *least);
+            let fits =
+                |dims: &Vec<usize>| *least == 0 || !dims.is_empty() && dims.iter().all(|dim| sizes[*dim] >= *least);
             let choices: Vec<Vec<usize>> = match *entry {
                 OrderEntry::All(kind) => vec![of(kind).collect()],
                 OrderEntry::Each(kind) => of(kind).map(|dim| vec![dim]).collect(),
@@ -134,22 +137,17 @@ impl Target {
     }
 }
 
-/// All choices of a layout for each array; arrays of one role have it at the same position of their lists.
-fn choices(arrays: &[PreferredArray], layouts: &[Vec<Option<Layout>>]) -> Vec<Vec<Option<Layout>>> {
-    let roles = arrays.iter().map(|array| array.role + 1).max().unwrap_or(0);
-    let of_role = |role| arrays.iter().zip(layouts).filter(move |(array, _)| array.role == role);
-    let mut positions: Vec<Vec<usize>> = vec![Vec::new()];
-    for role in 0..roles {
-        let count = of_role(role).map(|(_, layouts)| layouts.len()).min().unwrap_or(1);
-        let with = |own: &Vec<usize>| {
-            let own = own.clone();
-            (0..count).map(move |k| own.iter().copied().chain([k]).collect::<Vec<_>>())
-        };
-        positions = positions.iter().flat_map(with).collect();
+/// All ways to take one order of each list.
+fn each_of(lists: &[Vec<Vec<usize>>]) -> Vec<Vec<&Vec<usize>>> {
+    let mut all = vec![Vec::new()];
+    for list in lists {
+        let mut longer = Vec::new();
+        for own in &all {
+            longer.extend(list.iter().map(|order| [&own[..], &[order]].concat()));
+        }
+        all = longer;
     }
-    let choice =
-        |own: &Vec<usize>| arrays.iter().zip(layouts).map(|(array, all)| all[own[array.role]].clone()).collect();
-    positions.iter().map(choice).collect()
+    all
 }
 
 /// The row of an operation; `None` for one that has no preferences.

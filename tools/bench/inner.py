@@ -32,7 +32,7 @@ def laid_out(function: Callable[..., Any], orders: Mapping[int, Sequence[int]]) 
             with jax.named_scope(f"equation{number}_"):
                 made = equation.primitive.bind(*map(read, equation.invars), **parameters)
             made = made if equation.primitive.multiple_results else [made]
-            if number in orders:
+            if number in orders and len(made) == 1:
                 made = [with_layout_constraint(made[0], Layout(tuple(reversed(orders[number]))))]
             values |= zip(equation.outvars, made, strict=True)
         return jax.tree.unflatten(jax.tree.structure(results), map(read, traced.jaxpr.outvars))

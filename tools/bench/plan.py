@@ -92,7 +92,8 @@ class Grouped(Table):
 def grouped(rows: list[Row]) -> list[Row]:
     """What plans and XLA's layouts cost over the less of XLA's: of all programs, and plans of those with each kind."""
     kinds = sorted({kind for row in rows for kind in str(row[1]).split()})
-    groups = [(layouts, "any", rows) for layouts in PRICED]
+    counted = [row for row in rows if not row[10]]
+    groups = [(layouts, kind, chosen) for kind, chosen in (("any", rows), ("all estimated", counted)) for layouts in PRICED]
     groups += [("plan", kind, [row for row in rows if kind in str(row[1]).split()]) for kind in kinds]
     groups += [("plan", "other", [row for row in rows if not PREFERRED & {*str(row[1]).split()}])]
     return [[layouts, kind, *ratios(layouts, chosen)] for layouts, kind, chosen in groups if chosen]
@@ -116,7 +117,7 @@ def doubt(rows: list[Row]) -> float | None:
 PREFERRED = {fitted.kind for fitted in ROWS.values()}
 COMPARISON = (
     Column("program"), Column("operations"), *COSTS, Column("AUTO's entry"), Column("recommended", COUNT),
-    Column("planned", COUNT), Column("planned default", COUNT),
+    Column("planned", COUNT), Column("planned default", COUNT), Column("without estimate"),
 )  # fmt: skip
 # The columns of what has a cost.
 PRICED = {"plan": 4, "recommended": 7, "default": 2, "AUTO": 3}
@@ -269,7 +270,8 @@ def comparison(compiler: Compiler, collection: str, name: str) -> Row:
     if 0 in costs:
         raise Failed("no cycles")
     alike = found["plan"].entry() == found["AUTO"].entry()
-    beside = [found["recommended"].cycles, free["cost"], default["cost"]]
+    uncounted = sorted({kind for each in found.values() for kind in each.uncounted})
+    beside = [found["recommended"].cycles, free["cost"], default["cost"], " ".join(uncounted)]
     return [name, " ".join(kinds), *costs[:3], costs[2] / min(costs[:2]), int(alike), *beside]
 
 

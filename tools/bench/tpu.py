@@ -66,11 +66,13 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The cycles that the compiler estimates, and the arguments and results."""
+    """The cycles that the compiler estimates, the arguments and results, and the kinds of instructions that move data and have
+    no estimate."""
 
     cycles: int
     arguments: list[Boundary]
     results: list[Boundary]
+    uncounted: list[str]
 
     def entry(self) -> list[tuple[tuple[int, ...], str]]:
         """The layouts of arguments and results, to compare with another's."""
@@ -103,11 +105,25 @@ def read(text: str) -> Compiled:
             users = [(user, own) for user, (own, operands) in reads.items() if name in operands]
             if [own for _, own in users] == ["copy"]:
                 [arguments[int(rest.split(")")[0])].copy] = orders(types[users[0][0]])
+    uncounted = {kind for _, name, type, kind, rest in made if "estimated_cycles" not in rest and moves(kind, type, rest, types)}
     root = next(name for first, name, *_ in made if first)
     for result, name in zip(results, reads[root][1] if reads[root][0] == "tuple" else [root] * len(results), strict=True):
         if reads[name][0] == "copy":
             [result.copy] = orders(types[reads[name][1][0]])
-    return Compiled(sum(map(int, re.findall(r'"estimated_cycles":"(\d+)"', text))), arguments, results)
+    cycles = sum(map(int, re.findall(r'"estimated_cycles":"(\d+)"', text)))
+    return Compiled(cycles, arguments, results, sorted(uncounted))
+
+
+# What costs nothing, or runs beside kernels.
+UNMOVED = {"parameter", "bitcast", "tuple", "get-tuple-element", "constant", "iota", "broadcast"}
+
+
+def moves(kind: str, type: str, rest: str, types: dict[str, str]) -> bool:
+    """Whether an instruction moves data: one of these, or a copy within one layout, does not."""
+    if kind == "copy":
+        operand = types.get(re.findall(r"%[\w.-]+", rest)[0], "")
+        return re.sub(r"S\(\d+\)", "", operand) != re.sub(r"S\(\d+\)", "", type)
+    return kind not in UNMOVED and not kind.endswith(("-start", "-done"))
 
 
 def boundary(shapes: str) -> list[Boundary]:

@@ -67,16 +67,21 @@ impl TiledPlanner<'_, '_> {
         if moved.is_empty() {
             return None;
         }
-        let most = i64::try_from(i128::from(plan.cost) * i128::from(1_000_000 + off.millionths) / 1_000_000).ok()?;
-        let forced = |left: &[usize]| left.iter().map(|end| (ends[*end].0, defaults[&ends[*end].0])).collect();
+        let most = i128::from(plan.cost) * (1_000_000 + i128::from(off.millionths)) / 1_000_000;
+        let within = |cost: &i64| i128::from(*cost) <= most;
+        let of = |end: usize| ends[end].0;
+        // Each end has its default layout, or that of the plan.
+        let forced = |left: &[usize]| -> FxHashMap<usize, usize> {
+            let choice = |end: usize| if left.contains(&end) { defaults[&of(end)] } else { chosen[of(end)] };
+            (0..ends.len()).map(|end| (of(end), choice(end))).collect()
+        };
         let default = self.cost_with(&forced(&moved), options, go_on)?;
         let (mut leave, mut cost) = (moved.clone(), default);
-        if default > most {
-            let variables: Vec<usize> = moved.iter().map(|end| ends[*end].0).collect();
+        if !within(&default) {
+            let variables: Vec<usize> = moved.iter().map(|end| of(*end)).collect();
             let marginals = min_marginals(self.network(), &variables, options, go_on)?;
             let alone = |(end, marginals): (&usize, Vec<Marginal>)| {
-                let cost = marginals[defaults[&ends[*end].0]].cost;
-                Some((cost.filter(|cost| *cost <= most)?, *end))
+                Some((marginals[defaults[&of(*end)]].cost.filter(within)?, *end))
             };
             let mut alone: Vec<(i64, usize)> = moved.iter().zip(marginals).filter_map(alone).collect();
             alone.sort_unstable();
@@ -86,7 +91,7 @@ impl TiledPlanner<'_, '_> {
             while fails - fits > 1 {
                 let middle = fits.midpoint(fails);
                 let left: Vec<usize> = alone[..middle].iter().map(|(_, end)| *end).collect();
-                match self.cost_with(&forced(&left), options, go_on).filter(|cost| *cost <= most) {
+                match self.cost_with(&forced(&left), options, go_on).filter(within) {
                     Some(found) => (fits, leave, cost) = (middle, left, found),
                     None => fails = middle,
                 }

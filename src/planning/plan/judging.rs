@@ -135,6 +135,7 @@ impl TiledPlanner<'_, '_> {
             best: first.clone(),
             inner: false,
             score: None,
+            entry_score: None,
             lessons: Vec::new(),
         };
         trial.ask(judge, Question::Plan, first, None)?;
@@ -188,6 +189,8 @@ struct Trial<'p, 'a, 't, 'g> {
     best: LayoutPlan,
     inner: bool,
     score: Option<i64>,
+    /// What the judge says of the entry of the best plan alone.
+    entry_score: Option<i64>,
     lessons: Vec<Lesson>,
 }
 
@@ -319,11 +322,10 @@ impl Trial<'_, '_, '_, '_> {
             }
             Ok(price) => {
                 // Copies after a change that has made the program dearer lead back to where it was.
-                let may_lead_on = change.is_none() || self.score.is_none_or(|best| price.cost < best);
+                let may_lead_on = change.is_none() || self.entry_score.is_none_or(|best| price.cost < best);
                 let read_back = price.read_back.filter(|_| may_lead_on);
                 self.copied.extend(read_back.map(|read_back| Reverse((price.cost, read_back))));
-                let other = price.entry.filter(|_| question != Question::Inner);
-                let other = other.filter(|entry| !self.has_orders(&plan, entry));
+                let other = price.entry.filter(|entry| !self.has_orders(&plan, entry));
                 is_other = other.is_some();
                 match other.map_or(Ok(Some(plan.clone())), |other| self.with_orders(&other))? {
                     Some(priced) => {
@@ -337,7 +339,7 @@ impl Trial<'_, '_, '_, '_> {
             Err(error) => Err(error),
         };
         let expected = plan.cost.saturating_sub(self.best.cost);
-        let found = judged.as_ref().ok().zip(self.score).map(|(judged, best)| judged.saturating_sub(best));
+        let found = judged.as_ref().ok().zip(self.entry_score).map(|(judged, best)| judged.saturating_sub(best));
         let changed = changes(&self.best, &plan);
         self.lessons.push(Lesson { question, changed, cost: plan.cost, judged: judged.clone(), expected, found });
         self.ended = self.lessons.len() >= self.most;
@@ -368,7 +370,11 @@ impl Trial<'_, '_, '_, '_> {
         } else if is_other || !matches!(question, Question::Plan | Question::Inner) {
             self.pinned = self.ends.iter().map(|(end, _)| (*end, plan.solution.choices()[*end])).collect();
         }
-        (self.score, self.inner, self.best) = (Some(judged), question == Question::Inner, plan);
+        self.inner = question == Question::Inner && !is_other;
+        if !self.inner {
+            self.entry_score = Some(judged);
+        }
+        (self.score, self.best) = (Some(judged), plan);
     }
 }
 

@@ -292,8 +292,9 @@ pub fn plan_of(
     let mut plan = best_plan(planner, capacities, room_for_steps, clock)?;
     let search = SearchEnd::of(plan.cost, plan.bound, clock);
     let mut answer = described(names, planner, (&mut plan, search), clock)?;
-    let (mut rest, _) = clock.after();
-    let doubt = planner.doubt(&plan, &clock.options(), &mut |progress| rest.go_on(progress));
+    let (rest, work) = clock.after();
+    let go_on = &mut |progress: &Progress| rest.has_time() && progress.work < work;
+    let doubt = planner.doubt(&plan, &clock.options(), go_on);
     answer.doubt = doubt.map(|doubt| DoubtAnswer::new(&doubt, &answer.entry));
     Ok((plan, answer))
 }
