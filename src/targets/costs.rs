@@ -1,4 +1,4 @@
-//! What kernels cost.
+//! The cost of kernels.
 //!
 //! All costs are of the form *start + reading + writing + computing*, with the constants of the machine's
 //! [`Costs`], which are 0 unless the machine says otherwise. T is a number of [tiles](super::tiles), B the bytes of an
@@ -35,7 +35,7 @@ use crate::operations::shape::Array;
 use crate::places::{Costs, Decimal};
 use crate::text::Error;
 
-/// What a kernel costs, in the target's unit.
+/// The cost of a kernel, in the target's unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Price {
@@ -47,7 +47,7 @@ pub struct Price {
     pub writes: Vec<i64>,
     /// Computing.
     pub compute: i64,
-    /// What computing and moving take at the same time, and so only once.
+    /// The time in which computing and moving overlap, and which counts once.
     pub hidden: i64,
     /// The windows that the kernel is cut into.
     pub windows: i64,
@@ -66,8 +66,8 @@ impl Price {
 }
 
 impl Target {
-    /// What an operation costs as a kernel of its own, given the arrays of its operands and results with their layouts.
-    /// What moves nothing costs nothing, nor do calls, whose computations are counted where they are.
+    /// The cost of an operation as a kernel of its own, given the arrays of its operands and results with their
+    /// layouts. Operations that move nothing cost nothing, nor do calls, whose computations are counted where they are.
     ///
     /// # Errors
     /// A layout has no meaning, or the cost does not fit in 64 bits.
@@ -78,7 +78,7 @@ impl Target {
     /// [`Target::operation_cost`] in parts.
     ///
     /// # Errors
-    /// Those of [`Target::operation_cost`].
+    /// The errors of [`Target::operation_cost`].
     pub fn operation_price(
         &self,
         operation: &Operation,
@@ -91,10 +91,10 @@ impl Target {
         self.kernel_price(&Kernel::of_operation(operation, operands, results))
     }
 
-    /// What graph `number` of `graphs` costs as one kernel, run on arrays with layouts.
+    /// The cost of graph `number` of `graphs` as one kernel, run on arrays with layouts.
     ///
     /// # Errors
-    /// Those of [`Target::operation_cost`], and calls that are nested too deep.
+    /// The errors of [`Target::operation_cost`], and calls that are nested too deep.
     pub fn fusion_cost(
         &self,
         graphs: &[Graph],
@@ -105,10 +105,10 @@ impl Target {
         self.kernel_price(&Kernel::of_graph(graphs, number, operands, results)?)?.total()
     }
 
-    /// What a kernel costs, in parts.
+    /// The cost of a kernel, in parts.
     ///
     /// # Errors
-    /// Those of [`Target::operation_cost`].
+    /// The errors of [`Target::operation_cost`].
     pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
         let moved = MovedTiles::new(self, kernel)?;
         match (&kernel.products[..], &kernel.windowed, &kernel.reordered[..]) {
@@ -189,8 +189,8 @@ impl Target {
         self.costs().turned_reading != Decimal::default()
     }
 
-    /// What a kernel that goes through an array in the order of another layout takes longer than in its own; nothing but
-    /// `sublane_tile` for each tile where the minor dimension is the same.
+    /// The extra time of a kernel that goes through an array in the order of another layout; only `sublane_tile` for
+    /// each tile where the minor dimension is the same.
     ///
     /// # Errors
     /// A layout has no meaning, or the cost does not fit in 64 bits.
@@ -300,8 +300,8 @@ impl Target {
         })
     }
 
-    /// What a product takes longer whose rows are several dimensions that are not in row-major order in its result: they
-    /// are brought into that order inside of its kernel, and back.
+    /// The extra time of a product whose rows are several dimensions that are not in row-major order in its result:
+    /// they are brought into that order inside of its kernel, and back.
     ///
     /// # Errors
     /// A layout has no meaning, or the cost does not fit in 64 bits.
@@ -325,7 +325,7 @@ impl Target {
         cost.units()
     }
 
-    /// What the matrix unit takes.
+    /// The time of the matrix unit.
     fn passes(&self, product: &Product) -> Micro {
         let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
         let sizes = product.result.sizes().unwrap_or_default();
@@ -456,7 +456,7 @@ fn writing(tiles: &RegisterTiles) -> Micro {
     tiles.writing.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 
-/// What bytes take at a rate, which is not 0, in millionths of a unit.
+/// The time for bytes at a rate, which is not 0, in millionths of a unit.
 pub(super) fn at_rate(bytes: i64, rate: Decimal) -> i128 {
     i128::from(bytes) * 1_000_000_000_000 / i128::from(rate.millionths.max(1))
 }

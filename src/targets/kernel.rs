@@ -19,12 +19,12 @@ pub struct PartRead {
     pub times: i64,
 }
 
-/// What a kernel reads, writes and does.
+/// The reads, writes and work of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// What is read of each operand: the whole, or the parts that slices inside the kernel take of it.
+    /// The reads of each operand: the whole, or the parts that slices inside the kernel take of it.
     pub operands: Vec<Vec<PartRead>>,
-    /// What is written of each result.
+    /// The array that is written for each result.
     pub results: Vec<Array>,
     /// The operands of reductions.
     pub reduced: Vec<Array>,
@@ -36,7 +36,7 @@ pub struct Kernel {
     pub padded: Vec<Array>,
     /// The result of windows that are combined, and the places of a window.
     pub windowed: Option<(Array, i64)>,
-    /// What is read and written element by element: by gathers, scatters and sorts.
+    /// The arrays that are read and written element by element: by gathers, scatters and sorts.
     pub scattered: Vec<Array>,
     /// Arrays that become another order inside the kernel: before and after, with the same dimensions.
     pub reordered: Vec<(Array, Array)>,

@@ -9,7 +9,7 @@ use crate::operations::shape::Array;
 /// A product, as a matrix unit sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// What comes out.
+    /// The result.
     pub result: Array,
     /// The result's dimensions that are the left operand's.
     pub rows: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What it costs to bring an array from one layout into another.
+//! The cost of bringing an array from one layout into another.
 
 use super::costs::{Price, at_rate};
 use super::target::Target;
@@ -24,7 +24,7 @@ pub enum RelayoutKind {
 }
 
 impl Target {
-    /// What it costs to bring an array from one layout into another.
+    /// The cost of bringing an array from one layout into another.
     ///
     /// # Errors
     /// A layout has no meaning on the array, or the cost does not fit in 64 bits.
@@ -35,7 +35,7 @@ impl Target {
     /// [`Target::relayout_cost`] in parts.
     ///
     /// # Errors
-    /// Those of [`Target::relayout_cost`].
+    /// The errors of [`Target::relayout_cost`].
     pub fn relayout_price(&self, array: &Array, from: &Layout, to: &Layout) -> Result<Price, Error> {
         let kind = self.relayout_kind(array, from, to)?;
         let [from, to] = [from, to].map(|layout| Array { layout: layout.clone(), ..array.clone() });
@@ -63,12 +63,12 @@ impl Target {
         }
     }
 
-    /// What it costs to bring a tensor of elements of so many bits from one placement to another: at each level of the
+    /// The cost of bringing a tensor of elements of so many bits from one placement to another: at each level of the
     /// tree, the bytes that the busiest place gives or gets, whichever are more, at the rate of its link; and the bytes
     /// that change their address inside a place, read and written at the rates of its memory.
     ///
     /// # Errors
-    /// Those of [`plan`], and a cost that does not fit in 64 bits.
+    /// The errors of [`plan`], and a cost that does not fit in 64 bits.
     pub fn placement_cost(&self, from: &Placement, to: &Placement, element_bits: i64) -> Result<i64, Error> {
         let machine = self.machine();
         let plan = plan(from, to, Some(machine), element_bits)?;

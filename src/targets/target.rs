@@ -54,7 +54,7 @@ impl Target {
     /// Reads a machine, or the name of a ready one.
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`.
+    /// The error, and its byte in `text`.
     pub fn parse(text: &str) -> Result<Target, Error> {
         Target::new(Machine::parse(text)?)
     }
@@ -120,7 +120,7 @@ impl Target {
     /// dimension of more, by padded bytes, smallest first; of equals the default first, then row-major, then as listed.
     ///
     /// # Errors
-    /// Those of [`Target::default_layout`].
+    /// The errors of [`Target::default_layout`].
     pub fn layouts(&self, element: ElementType, sizes: &[i64]) -> Result<Vec<Ranked>, Error> {
         let default = self.default_layout(element, sizes)?;
         let mut found = Vec::new();

@@ -35,7 +35,7 @@ impl Target {
     /// good as it is small, as for elementwise operations. Shapes must be those that the operation can have.
     ///
     /// # Errors
-    /// Those of [`Target::layout`].
+    /// The errors of [`Target::layout`].
     pub fn wants(&self, operation: &Operation, operands: &[&Array], results: &[&Array]) -> Result<Vec<Want>, Error> {
         let arrays: Vec<&Array> = operands.iter().chain(results).copied().collect();
         let Some(row) = row(operation) else { return Ok(Vec::new()) };
@@ -118,7 +118,7 @@ impl Target {
         self.least_padded(array, orders, order.iter().any(|(entry, _)| matches!(entry, OrderEntry::Longest(..))))
     }
 
-    /// Those of some orders that pad least, the one with the last dimension minor first. All where `is_padded` is false.
+    /// Keeps the orders that pad least, the one with the last dimension minor first; all where `is_padded` is false.
     fn least_padded(&self, array: &Array, mut orders: Vec<Vec<usize>>, is_padded: bool) -> Vec<Vec<usize>> {
         if is_padded {
             orders.sort_by(|one, other| other.cmp(one));

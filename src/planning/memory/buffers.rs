@@ -724,7 +724,7 @@ impl<'m> Classes<'m> {
     }
 }
 
-/// What limits the pairs that may share a buffer, each by representative.
+/// Limits on the pairs that may share a buffer, each by representative.
 struct PairLimits {
     /// Whether the set is not alone in a buffer.
     joined: Vec<bool>,

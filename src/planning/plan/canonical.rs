@@ -75,7 +75,7 @@ struct DepthFirst<'p, 'a> {
     order: Vec<usize>,
 }
 
-/// What the walk does next with an instance.
+/// The next step of the walk at an instance.
 enum Visit {
     Enter(usize),
     Leave(usize),

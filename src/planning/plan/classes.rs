@@ -55,7 +55,7 @@ impl ArrayClass {
 
 /// All classes of a program.
 pub struct LayoutClasses<'t> {
-    /// What says which tiles go with an order.
+    /// The target, whose rule gives the tiles of an order.
     pub target: &'t Target,
     /// The classes.
     pub all: Vec<ArrayClass>,

@@ -20,7 +20,7 @@ pub type Port = Vec<LayoutId>;
 /// come out with 3 and with 4, 10 with 1.
 const RESULT: i128 = 3;
 
-/// What convolutions cut, and the layouts that they have for it.
+/// The images that convolutions cut, and the layouts of these images.
 pub struct CutImages<'c, 't>(pub &'c LayoutClasses<'t>);
 
 /// How many elements of a dimension two pieces have in common that lie next to each other.

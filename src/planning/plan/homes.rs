@@ -80,8 +80,8 @@ pub fn homes(
     }
 }
 
-/// What it costs to give an array, which lies somewhere, a name under which it lies in `home`; `named` says whether it has
-/// a name already that nothing else takes, and that says where it is.
+/// The cost of a name in `home` for an array that has a location; `named` says whether the array already has a name
+/// that nothing else takes and that says where it lies.
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.
@@ -102,7 +102,7 @@ pub fn rename(
     }
 }
 
-/// What it costs to have a name as a result of the program.
+/// The cost of making a name a result of the program.
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.

@@ -65,7 +65,7 @@ pub struct Price {
     pub read_back: Option<EntryOrders>,
 }
 
-/// What a judge has said of a plan.
+/// The judgement of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lesson {
@@ -73,9 +73,9 @@ pub struct Lesson {
     pub question: Question,
     /// How it differs from the best plan before.
     pub changed: Vec<EntryChange>,
-    /// What the plan costs here.
+    /// The cost of the plan here.
     pub cost: i64,
-    /// What the judge says.
+    /// The cost by the judge, or its error.
     pub judged: Result<i64, String>,
     /// How much more the change costs here than the best plan before.
     pub expected: i64,
@@ -97,7 +97,7 @@ pub struct JudgedPlan {
     pub lessons: Vec<Lesson>,
 }
 
-/// What prices a plan: the answer, or why there is none; `None` where it is to be asked no more.
+/// A function that prices a plan: the answer, or why there is none; `None` where it is to be asked no more.
 pub type Judge<'j> = dyn FnMut(Question, &LayoutPlan) -> Option<Result<Price, String>> + 'j;
 
 impl TiledPlanner<'_, '_> {
@@ -180,7 +180,7 @@ struct Trial<'p, 'a, 't, 'g> {
     seen: FxHashSet<EntryOrders>,
     /// Entries beyond the copies of what was judged, and the costs with these copies.
     copied: BinaryHeap<Reverse<(i64, EntryOrders)>>,
-    /// What a choice costs more than its costs here say.
+    /// The learned correction to the cost of a choice.
     learned: FxHashMap<(usize, usize), i64>,
     /// How often the layout of an end was changed.
     changed: FxHashMap<usize, usize>,

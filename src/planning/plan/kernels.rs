@@ -1,4 +1,4 @@
-//! Which operations are one kernel, so that the arrays between them are in no memory.
+//! Fusion of operations into kernels: the arrays between the operations of one kernel are in no memory.
 //!
 //! `exp(x - max)` over `[2,65,125]` is one kernel: the difference is made in registers. An array is *stored* where it is
 //! made by a kernel's last operation. The rules are those of compilers that fuse loops:
@@ -25,7 +25,7 @@ use tensor_layout::targets::LoopProduct;
 /// In how many kernels an operation may be made again.
 const MOST_AGAIN: usize = 3;
 
-/// What becomes of an array.
+/// The storage of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
     /// It is made again where it is used, of next to nothing; dead code is used nowhere.
@@ -39,13 +39,13 @@ pub enum Kept {
 /// The kernels of a program.
 #[derive(Clone, Debug)]
 pub struct Kernels {
-    /// What becomes of the results of each instance.
+    /// The storage of the results of each instance.
     pub kept: Vec<Kept>,
     /// For each instance and operand, how many kernels read the operand there.
     pub reads: Vec<Vec<i64>>,
     /// The kernels that each instance is part of, by their last operations.
     pub part_of: Vec<Vec<usize>>,
-    /// Which instances give another name to a stored array, in tiles: no kernel goes through them.
+    /// For each instance, whether it only renames a stored array, in tiles: no kernel goes through it.
     pub renamed: Vec<bool>,
 }
 

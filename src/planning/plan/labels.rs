@@ -1,4 +1,4 @@
-//! Which dimensions of an operation's arrays are one: the same loop runs over them.
+//! Loop labels of the dimensions of an operation's arrays: dimensions with the same loop are one.
 //!
 //! `reduce(x[2,65,125], 0), dimensions={2}` runs over loops 0, 1 and 2; `x` has the loops `[0, 1, 2]`, the result `[0, 1]`.
 //! An order of the loops is an order of the dimensions of each array: with the loops in the order `{2,0,1}`, minor first,
@@ -12,9 +12,9 @@ use tensor_layout::operations::shape::Array;
 /// The loop of each dimension of each array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
-    /// Of the operands.
+    /// The loops of the operands' dimensions.
     pub operands: Vec<Vec<usize>>,
-    /// Of the results.
+    /// The loops of the results' dimensions.
     pub results: Vec<Vec<usize>>,
     /// Whether an order of one array is one of all others: the operation streams through all of them.
     pub streams: bool,

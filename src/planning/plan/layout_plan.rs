@@ -26,9 +26,9 @@ use tensor_layout::transfers::{StridedCopy, whole_copy};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LayoutPlan {
-    /// What the program costs, in the unit of the target.
+    /// The cost of the program, in the unit of the target.
     pub cost: i64,
-    /// What it costs at least, however it is laid out.
+    /// The lower bound of the cost over all layouts.
     pub bound: i64,
     /// The layouts of the arguments' arrays, in order.
     pub arguments: Vec<PlannedLayout>,
@@ -55,8 +55,8 @@ pub struct LayoutPlan {
     pub steps: Vec<PlannedSteps>,
     /// The bytes of a memory that arrays leave to what operations bring, if the plan is one of those that do so.
     pub kept: i64,
-    /// What the plan takes of each memory that it uses. Over places, bytes are those of one such memory, that of the place
-    /// with most; padding is what is more than an even share of the elements, since places have no default layouts.
+    /// The memory use of the plan, by memory. Over places, bytes are those of one such memory, that of the place with
+    /// most; padding is what is more than an even share of the elements, since places have no default layouts.
     pub taken: Vec<SpaceTaken>,
     /// The proof of the bound.
     pub solution: Solution,
@@ -75,7 +75,7 @@ pub struct PlannedRelayout {
     pub to: PlannedLayout,
     /// The bytes that are read and written, padding included; over places those of all places and levels.
     pub bytes: i64,
-    /// What it costs, with what it breaks.
+    /// The cost, with that of the fusion that it breaks.
     pub cost: i64,
     /// The nodes that take it: their graphs, and their numbers there.
     pub wanted_by: Vec<(usize, usize)>,
@@ -91,7 +91,7 @@ pub struct PlannedRelayout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedCollective {
-    /// What is done.
+    /// The kind of the collective.
     pub kind: CollectiveKind,
     /// Between the devices that differ in these parts of the axis.
     pub along: Vec<DeviceLine>,
@@ -127,7 +127,7 @@ pub struct PlannedRemake {
     pub nodes: [(usize, usize); 2],
     /// The moments of the schedule between, which are the numbers of the instances.
     pub moments: Range<i64>,
-    /// What that costs, with what it costs to have it in its memory.
+    /// The cost of making it again, and of keeping it in its memory.
     pub cost: i64,
 }
 
@@ -147,7 +147,7 @@ pub struct PlannedTransfer {
     pub nodes: [(usize, usize); 2],
     /// The moments of the schedule beside whose kernels it runs; none where all stand still for it.
     pub moments: Range<i64>,
-    /// What kernels wait for it, in the unit of the target, which the cost of the plan contains.
+    /// The time that kernels wait for it, in the unit of the target; the cost of the plan contains it.
     pub exposed: i64,
     /// The share of the bandwidth that it has as long as it runs, in millionths.
     pub share: i64,
@@ -182,7 +182,7 @@ pub struct LaidOut {
     pub spaces: Vec<u8>,
 }
 
-/// What a layout of an array would cost.
+/// A layout of an array, with the best plan that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alternative {
@@ -457,7 +457,7 @@ impl Telling<'_, '_, '_> {
         nodes
     }
 
-    /// What is made again.
+    /// Lists the values that are made again.
     fn remade(&self) -> Vec<PlannedRemake> {
         let program = &self.posed.program;
         let mut found = Vec::new();
@@ -491,7 +491,7 @@ impl Telling<'_, '_, '_> {
         }
     }
 
-    /// What those have to know that take an array.
+    /// The origin of an array, for the operations that take it.
     pub fn origin(&self, made: usize) -> MadeIn {
         let by = self.posed.program.made[made].by;
         match self.posed.holders[made] {

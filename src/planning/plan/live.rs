@@ -6,7 +6,7 @@
 //!
 //! An array that a loop carries is there from the beginning of the loop to its last reader in the body; then the array of
 //! the next round, from where it is made to the end of the loop; and then it again, to its last reader after the loop.
-//! What the loop never changes is there as long as the loop.
+//! An array that the loop never changes is there as long as the loop.
 
 use super::kernels::{Kept, Kernels};
 use super::program::{Doing, Program};

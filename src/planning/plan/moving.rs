@@ -1,4 +1,4 @@
-//! What reshapes cost that move elements.
+//! The cost of reshapes that move elements.
 //!
 //! Where a reshape has a [form](super::reshapes), what it takes is brought into that before it, and what it makes out of it
 //! after it. In that form it moves nothing, or it is a kernel without a price: what it takes is stored for it, and those that
@@ -16,14 +16,14 @@ use tensor_layout::text::Error;
 /// The class and the layout of what a reshape takes, and of what it makes.
 pub type ReshapeEnds = [(usize, LayoutId); 2];
 
-/// What is around a reshape.
+/// The neighbours of a reshape.
 #[derive(Clone, Copy, Debug)]
 pub struct Around {
-    /// What becomes of the array that it takes.
+    /// The storage of its operand.
     pub made_by: Kept,
     /// Whether that is an argument of the program.
     pub argument: bool,
-    /// What becomes of the array that it makes.
+    /// The storage of its result.
     pub kept: Kept,
     /// Who takes it.
     pub taker: Taker,
@@ -60,7 +60,7 @@ pub fn in_place(choices: &Choices, ends: ReshapeEnds) -> bool {
     from.is_some() && from == to
 }
 
-/// What a reshape costs that has a form.
+/// The cost of a reshape that has a form.
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.
@@ -85,7 +85,7 @@ pub fn through_form(
     Ok(cost)
 }
 
-/// What a reshape without a form costs beside itself.
+/// The cost of a reshape without a form, beside its own.
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.

@@ -64,7 +64,7 @@ struct LayoutGroup {
     fits: bool,
 }
 
-/// What places arrays.
+/// The placement of arrays in memories.
 pub struct Placing<'p, 'a, 't> {
     posed: &'p Posed<'a, 't>,
     prices: &'p Prices<'p, 't>,
@@ -74,13 +74,13 @@ pub struct Placing<'p, 'a, 't> {
     taken: Vec<Vec<Taken>>,
     /// The loop that each merge is of.
     ends: Vec<Option<usize>>,
-    /// What those that take an argument save where it is near.
+    /// The savings of an argument's users where the argument is near.
     saved: FxHashMap<usize, Vec<Saving>>,
     /// How arrays are made again that may be.
     reruns: FxHashMap<usize, Rerun>,
 }
 
-/// What an operation saves that takes an argument in the fastest memory.
+/// The saving of an operation that takes an argument in the fastest memory.
 struct Saving {
     taken: Taken,
     /// For each layout of the argument and each way of the operation, at most 0.
@@ -220,8 +220,8 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         }
     }
 
-    /// What a product costs more, in the way in which that is least, that reads an operand far, or writes its result there in
-    /// a layout; `None` of other operations.
+    /// The least extra cost over the ways of a product whose operand is far, or whose result is far in a layout; `None`
+    /// for other operations.
     fn product_far(&self, k: usize, operand: Option<usize>, result: Option<LayoutId>) -> Result<Option<i64>, Error> {
         let posed = self.posed;
         let instance = &posed.program.instances[k];
@@ -236,7 +236,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         Ok(least)
     }
 
-    /// What products cost more that read an array far, also under other names, by the kernel that each is in.
+    /// The extra costs of the products that read an array far, also under other names, by kernel.
     fn products(&self, made: usize) -> Result<FxHashMap<usize, i64>, Error> {
         let kernels = &self.posed.kernels;
         let mut found: FxHashMap<usize, i64> = FxHashMap::default();
@@ -258,7 +258,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         Ok(found)
     }
 
-    /// What memories cost an array in a layout; `products` is what each read by products costs more where the array is far.
+    /// The costs of an array in a layout, by memory; `products` is the extra cost of each read by products from afar.
     fn costs(
         &self,
         made: usize,
@@ -446,7 +446,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
 /// Forbids that an array is made again of another that is away then.
 ///
 /// # Errors
-/// Those of the network.
+/// The errors of the network.
 pub fn forbid_missing(network: &mut CostNetwork, placed: &[Option<Placed>]) -> Result<(), Error> {
     for own in placed.iter().flatten() {
         for input in own.inputs.iter().filter_map(|input| placed[*input].as_ref()) {

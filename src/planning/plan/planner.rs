@@ -18,7 +18,7 @@ use tensor_layout::text::Error;
 /// How many arrays an error names.
 pub const MOST_NAMED: usize = 5;
 
-/// What is asked now and then whether a search may go on.
+/// A callback that is asked now and then whether a search may go on.
 pub type GoOn<'g> = dyn FnMut(&Progress) -> bool + 'g;
 
 /// The layouts of an array, and the variable that chooses one.
@@ -73,7 +73,7 @@ pub trait Planner {
     /// Leaves so many bytes of a capacity to what operations bring.
     ///
     /// # Errors
-    /// Those of [`Planner::put_limits`].
+    /// The errors of [`Planner::put_limits`].
     fn keep(&mut self, bytes: i64) -> Result<(), Unplanned>;
 
     /// Puts in capacities of the machine's memories.
@@ -89,7 +89,7 @@ pub trait Planner {
     /// The same problem with capacities.
     ///
     /// # Errors
-    /// Those of [`Planner::limit`].
+    /// The errors of [`Planner::limit`].
     fn limited(self, limits: &[SpaceLimit]) -> Result<Self, Unplanned>
     where
         Self: Sized,
@@ -100,7 +100,7 @@ pub trait Planner {
     /// The same, and whether arrays may change their memory.
     ///
     /// # Errors
-    /// Those of [`Planner::limit`].
+    /// The errors of [`Planner::limit`].
     fn limited_in(mut self, limits: &[SpaceLimit], residence: Residence) -> Result<Self, Unplanned>
     where
         Self: Sized,
@@ -175,7 +175,7 @@ pub trait Planner {
     /// The plan that a certificate proves.
     ///
     /// # Errors
-    /// What is wrong with the certificate.
+    /// The error in the certificate.
     fn proved(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
         self.replayed(certificate)
     }
@@ -183,7 +183,7 @@ pub trait Planner {
     /// The plan that a certificate proves of the problem as it is.
     ///
     /// # Errors
-    /// What is wrong with the certificate.
+    /// The error in the certificate.
     fn replayed(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
         check(self.network(), &certificate).map_err(|error| Unplanned::Wrong(None, Error::new(error.to_string())))?;
         self.decode(certificate)
@@ -195,7 +195,7 @@ pub trait Planner {
     /// A cost or addresses do not fit in 64 bits.
     fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned>;
 
-    /// What the layouts that the program has cost; `None` where they are not possible here.
+    /// The cost of the layouts that the program has; `None` where they are not possible here.
     fn given(&self) -> Option<i64> {
         None
     }

@@ -30,11 +30,11 @@ pub type Located = ((usize, usize), Error);
 pub struct Posed<'a, 't> {
     /// The program.
     pub program: Program<'a>,
-    /// What can be chosen.
+    /// The layouts and ways that can be chosen.
     pub choices: Choices<'t>,
-    /// What is a kernel.
+    /// The kernels.
     pub kernels: Kernels,
-    /// What is an argument or a result under another name.
+    /// The arguments and results under other names.
     pub renames: Renames,
     /// For each instance whether its work is [needed](Program::needed).
     pub needed: Vec<bool>,
@@ -47,13 +47,13 @@ pub struct Posed<'a, 't> {
 /// Where and how an operation takes an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// What it costs once.
+    /// The cost of one run.
     pub cost: i64,
     /// The layout that is read or copied.
     pub from: LayoutId,
     /// The layout in which the operation takes it.
     pub to: LayoutId,
-    /// What that depends on.
+    /// The facts that the cost depends on.
     pub meeting: Meeting,
 }
 
@@ -80,7 +80,7 @@ impl<'a, 't> Posed<'a, 't> {
     /// The same within a time, with layouts that arrays may have in any case.
     ///
     /// # Errors
-    /// Those of [`Posed::new`] and of [`PosingSteps::step`].
+    /// The errors of [`Posed::new`] and of [`PosingSteps::step`].
     pub fn within(
         program: Program<'a>,
         classes: LayoutClasses<'t>,
@@ -130,7 +130,7 @@ impl<'a, 't> Posed<'a, 't> {
         })
     }
 
-    /// What the costs of an operand depend on beside the two layouts.
+    /// The facts that the costs of an operand depend on, beside the two layouts.
     pub fn meeting(&self, taken: &Taken) -> Meeting {
         let (user, operand) = taken.by;
         let maker = self.program.made[taken.made].by;
@@ -196,7 +196,7 @@ impl<'a, 't> Posed<'a, 't> {
             )
     }
 
-    /// What an instance reads of an operand.
+    /// The part of an operand that an instance reads.
     fn extent(&self, user: usize, operand: usize) -> Extent {
         let instance = &self.program.instances[user];
         match instance.doing {
@@ -275,7 +275,7 @@ impl<'a, 't> Posed<'a, 't> {
         Ok(if other.to == second && other.cost < first.cost { other } else { first })
     }
 
-    /// What the costs of a second layout of an array depend on beside the two layouts.
+    /// The facts that the cost of a second layout of an array depends on, beside the two layouts.
     fn holding(&self, made: usize) -> Meeting {
         let by = self.program.made[made].by;
         Meeting {
@@ -301,7 +301,7 @@ impl<'a, 't> Posed<'a, 't> {
         matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.renames.of_argument[made]
     }
 
-    /// What it costs once to hold an array in a second layout.
+    /// The cost, for one run, of holding an array in a second layout.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -446,7 +446,7 @@ impl<'a, 't> Posed<'a, 't> {
         Ok(())
     }
 
-    /// What becomes of the first operand of an instance, if it has one, and whether it is an argument of the program.
+    /// The storage of the first operand of an instance, if it has one, and whether it is an argument of the program.
     fn operand_maker(&self, k: usize) -> (Kept, bool) {
         let Some(first) = self.program.instances[k].operands.first() else { return (Kept::Stored, false) };
         let by = self.program.made[*first].by;
@@ -483,7 +483,7 @@ impl<'a, 't> Posed<'a, 't> {
         ends(&self.program, &self.choices, k, way).filter(|ends| !in_place(&self.choices, *ends))
     }
 
-    /// What an instance costs in a way, once.
+    /// The cost of one run of an instance in a way.
     pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
         let instance = &self.program.instances[k];
         let operation = match instance.doing {
@@ -514,14 +514,14 @@ impl<'a, 't> Posed<'a, 't> {
             .ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
     }
 
-    /// What is around a reshape.
+    /// The neighbours of a reshape.
     fn around(&self, k: usize, kept: Kept) -> Around {
         let (made_by, argument) = self.operand_maker(k);
         let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
         Around { made_by, argument, kept, taker }
     }
 
-    /// What a reshape costs beside itself where it moves something and has no form.
+    /// The cost of a reshape that moves something and has no form, beside its own.
     fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
         let Some(own) = self.moved(k, way).filter(|_| kept != Kept::Remade) else { return Ok(0) };
         let others = self.choices.ways[k].iter().filter_map(|way| ends(&self.program, &self.choices, k, way));
@@ -529,7 +529,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 }
 
-/// What belongs to a key, found only where it is not known yet.
+/// Finds the value of a key where it is not known yet.
 fn found_once<K: Eq + Hash, V: Clone>(
     known: &mut FxHashMap<K, V>,
     key: K,

@@ -3,7 +3,7 @@
 use crate::solver::Progress;
 use tensor_layout::text::Error;
 
-/// What progress says while costs are computed, before a search.
+/// The text of progress while costs are computed, before a search.
 pub const COSTS: &str = "costs";
 
 /// Short steps between two questions.

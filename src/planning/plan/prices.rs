@@ -1,4 +1,4 @@
-//! What the instances of a program cost in their ways, and what it costs where the layouts of two instances meet.
+//! The costs of the instances of a program in their ways, and the costs where the layouts of two instances meet.
 //!
 //! A kernel costs its start, reading each stored array once, and writing what it stores. Where the layout that an array has
 //! is not the one that an operation takes, a relayout stands between:
@@ -30,9 +30,9 @@ use tensor_layout::tiled::layout::Layout;
 /// to a quarter nearly all are in that memory, of larger ones a third.
 const SHARE: i64 = 4;
 
-/// What an argument or a result costs in another layout than the target's default: the least that is not nothing, so that
-/// the default stays where nothing speaks for another layout. With 28 cycles the plans of the 41 programs are the same, with
-/// 57 and 113 one of them costs 10 % more, and with 452 two others do.
+/// The cost of an argument or a result in another layout than the target's default: the least above 0, so that the
+/// default stays where nothing speaks for another layout. With 28 cycles the plans of the 41 programs are the same,
+/// with 57 and 113 one of them costs 10 % more, and with 452 two others do.
 pub const MARGIN: i64 = 1;
 
 /// Who takes an array.
@@ -58,13 +58,13 @@ pub enum Taker {
 pub struct Meeting {
     /// The class of the array.
     pub class: usize,
-    /// What becomes of it.
+    /// The storage of the array.
     pub kept: Kept,
     /// Whether it is an argument of the program.
     pub argument: bool,
     /// Who takes it.
     pub taker: Taker,
-    /// What is read of it.
+    /// The part of it that is read.
     pub extent: Extent,
     /// How many kernels read it.
     pub reads: i64,
@@ -82,7 +82,7 @@ impl Meeting {
     }
 }
 
-/// What an operation reads of an operand.
+/// The part of an operand that an operation reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// All.
@@ -93,7 +93,7 @@ pub enum Extent {
     Nothing,
 }
 
-/// What costs are asked of.
+/// The costs of instances and relayouts on a target.
 pub struct Prices<'a, 't> {
     classes: &'a LayoutClasses<'t>,
     /// The fastest memory that is one, and the most bytes of an array in it.
@@ -125,7 +125,7 @@ impl<'a, 't> Prices<'a, 't> {
         self.classes.array(class, layout, self.space(class, layout))
     }
 
-    /// What it costs an argument or a result to be in another layout than the target's default, which is the first.
+    /// The cost of an argument or a result in another layout than the target's default, which is the first.
     pub fn leaving(&self, class: usize, layout: LayoutId) -> i64 {
         if self.is_second(class, layout) { 2 * MARGIN } else { MARGIN }
     }
@@ -143,7 +143,7 @@ impl<'a, 't> Prices<'a, 't> {
             && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
     }
 
-    /// What a copy of an array to another memory costs that runs beside kernels.
+    /// The cost of copying an array to another memory while kernels run.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -152,8 +152,8 @@ impl<'a, 't> Prices<'a, 't> {
         self.target().relayout_cost(&far, &far.layout, &near.layout)
     }
 
-    /// What a product costs more that reads an operand in memory space 0, or without one that writes its result there. `None`
-    /// of what is no product in a matrix unit.
+    /// The extra cost of a product that reads an operand in memory space 0 or, without an operand, writes its result
+    /// there. `None` for anything but a product in a matrix unit.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -189,7 +189,7 @@ impl<'a, 't> Prices<'a, 't> {
         self.fast.map(|(space, _)| space)
     }
 
-    /// What an instance costs in a way, apart from reading its operands. Its classes are those of its operands and results.
+    /// The cost of an instance in a way, apart from its reads. Its classes are those of its operands and results.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -230,8 +230,8 @@ impl<'a, 't> Prices<'a, 't> {
         }
     }
 
-    /// What a reshape costs beside itself that moves something inside of a kernel. It is a kernel of its own: what it takes
-    /// is stored before it, and what it makes after it, for those that go on with it.
+    /// The cost of a reshape, beside its own, that moves something inside of a kernel. It is a kernel of its own: its
+    /// operand is stored before it, and its result after it, for those that go on with it.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -254,7 +254,7 @@ impl<'a, 't> Prices<'a, 't> {
         sum(all.into_iter())
     }
 
-    /// What it costs to end a kernel with an array that else would be in registers: its start, and writing it.
+    /// The cost of ending a kernel with an array that else would be in registers: its start, and writing it.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -264,7 +264,7 @@ impl<'a, 't> Prices<'a, 't> {
         sum(stored.writes.iter().copied().chain([stored.start]))
     }
 
-    /// What a kernel pays that reads an array which else would be in registers.
+    /// The cost of a kernel's read of an array that else would be in registers.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -288,7 +288,7 @@ impl<'a, 't> Prices<'a, 't> {
         best.map_or_else(|| Ok((self.meeting(meeting, from, from)?, from)), Ok)
     }
 
-    /// What it costs to take an array that is in one layout in another: reading it, and a relayout where they differ.
+    /// The cost of taking an array of one layout in another: reading it, and a relayout where they differ.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -302,7 +302,7 @@ impl<'a, 't> Prices<'a, 't> {
         Ok(found)
     }
 
-    /// What a relayout costs, with what it breaks.
+    /// The cost of a relayout, with that of the fusion that it breaks.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -364,7 +364,7 @@ impl<'a, 't> Prices<'a, 't> {
         Ok(array)
     }
 
-    /// What it costs to copy to a result, as it is, an argument, or what is where arrays of kernels are.
+    /// The cost of copying to a result, as it is, an argument, or an array that is where arrays of kernels are.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -374,7 +374,7 @@ impl<'a, 't> Prices<'a, 't> {
         self.target().operation_price(&Operation::Elementwise, &[&from], &[&far])?.total()
     }
 
-    /// What it costs more to write an array to memory space 0 than to the memory that it is else in.
+    /// The extra cost of writing an array to memory space 0 instead of the memory that it is else in.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
@@ -387,7 +387,7 @@ impl<'a, 't> Prices<'a, 't> {
         Ok(written(&out)?.saturating_sub(written(&own)?).max(0))
     }
 
-    /// What kernels pay that read the array.
+    /// The cost of the kernels' reads of the array.
     fn reading(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
         let Meeting { class, kept, argument, taker, extent, reads, .. } = meeting;
         if !self.classes.all[class].element.is_data() || kept == Kept::Remade {

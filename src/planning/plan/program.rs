@@ -20,7 +20,7 @@ use tensor_layout::tiled::layout::Layout;
 /// An operation of a graph, in one of the calls of the graph.
 #[derive(Clone, Debug)]
 pub struct Instance<'a> {
-    /// What it is.
+    /// The kind of the instance.
     pub doing: Doing<'a>,
     /// The numbers of the arrays that it reads.
     pub operands: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct Instance<'a> {
     pub results: Vec<usize>,
     /// How often it runs, at least 1.
     pub times: i64,
-    /// Of a merge of a loop, how often the body runs; else 0.
+    /// The trip count of the loop whose merge this is; else 0.
     pub rounds: i64,
     /// The graph and the number of the node in it.
     pub node: (usize, usize),
@@ -36,7 +36,7 @@ pub struct Instance<'a> {
     pub once: bool,
 }
 
-/// What an instance is.
+/// The kind of an instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Doing<'a> {
     /// An argument of the program: its number, and which of its arrays.
@@ -60,9 +60,9 @@ pub struct Made<'a> {
     pub array: &'a Array,
     /// The number of the instance that makes it.
     pub by: usize,
-    /// Which of its results it is.
+    /// Its number among the instance's results.
     pub result: usize,
-    /// Which of the arrays of the node's results.
+    /// Its number among the arrays of the node's results.
     pub leaf: usize,
     /// Whether it keeps the layout that the program gives it.
     pub fixed: bool,
@@ -107,7 +107,7 @@ struct Entered {
     after: After,
 }
 
-/// What is done with the roots of a graph.
+/// The use of the roots of a graph.
 enum After {
     /// They are the results of the program.
     Results,
@@ -318,7 +318,7 @@ impl<'a> Inlining<'a, '_> {
         self.leave(frame, roots)
     }
 
-    /// What is done when all nodes of a graph are there.
+    /// Leaves a graph when all its nodes are there.
     fn leave(&mut self, frame: Entered, roots: Vec<usize>) -> Result<(), Error> {
         match frame.after {
             After::Results => return self.results(&roots),
@@ -506,7 +506,7 @@ impl<'a> Inlining<'a, '_> {
         self.enter(condition, arguments, times(outer, trips)?, After::Condition { merges, body })
     }
 
-    /// What an instance of a node is. A copy to another element type has other layouts than its operand.
+    /// The kind of an instance of a node. A copy to another element type has other layouts than its operand.
     fn doing(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> Doing<'a> {
         let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves).zip(operands);
         let is_alike = made.all(|(array, from)| self.program.made[*from].array.element == array.element);
@@ -592,7 +592,7 @@ impl<'a> Inlining<'a, '_> {
         Ok(found)
     }
 
-    /// That a graph calls one before it.
+    /// Checks that a graph calls one before it.
     fn below(&self, graph: usize, caller: usize) -> Result<(), Error> {
         if graph < caller {
             return Ok(());

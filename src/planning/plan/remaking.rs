@@ -21,9 +21,9 @@ use tensor_layout::operations::operation::Operation;
 /// The most operations of a kernel that runs again.
 const MOST_OPERATIONS: usize = 64;
 
-/// What making arrays again needs.
+/// The data for making arrays again.
 pub struct Remaking {
-    /// What each instance costs at least in any plan, with the edges to what it reads.
+    /// The least cost of each instance in any plan, with the edges to what it reads.
     least: Vec<i64>,
     /// When each array is in memory if it is there all its life.
     moments: Vec<Vec<Range<i64>>>,
@@ -34,7 +34,7 @@ pub struct Remaking {
 pub struct Rerun {
     /// The arrays in memory that it reads.
     pub inputs: Vec<usize>,
-    /// What it costs.
+    /// The cost.
     pub cost: i64,
     /// Before which moments, each after a cut.
     pub moments: Vec<(usize, i64)>,
@@ -46,7 +46,7 @@ pub struct Rerun {
 const MOST_MOMENTS: usize = 6;
 
 impl Remaking {
-    /// Of a program and its network of costs.
+    /// Collects the data from a program and its network of costs.
     pub fn new(posed: &Posed, network: &CostNetwork) -> Remaking {
         let n = posed.program.instances.len();
         let of = |costs: &[i64]| costs.iter().copied().filter(|cost| *cost != FORBIDDEN).min().unwrap_or(0).max(0);

@@ -6,7 +6,7 @@
 use super::program::{Doing, Program};
 use tensor_layout::operations::operation::Operation;
 
-/// Which arrays are arguments, and which instances results, under another name.
+/// The arrays that are arguments, and the instances that are results, under another name.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
     /// For each array, whether it is an argument that operations which may rename have been applied to.

@@ -34,7 +34,7 @@ use tensor_layout::tiled::layout::TileEntry;
 pub struct ReshapeForms(FxHashMap<[usize; 2], [LayoutId; 2]>);
 
 impl ReshapeForms {
-    /// Those of the reshapes of a program; adds their layouts to the classes.
+    /// Finds the forms of the reshapes of a program; adds their layouts to the classes.
     pub fn new(
         program: &Program,
         order: &CanonicalOrder,
@@ -78,7 +78,7 @@ fn form(classes: &mut LayoutClasses, ends: [usize; 2]) -> Option<[LayoutId; 2]> 
     Some([classes.offer(ends[0], &from)?, classes.offer(ends[1], &to)?])
 }
 
-/// Of a reshape, the orders of its two arrays that go together and take fewest bytes, those of each array counted so often.
+/// The orders of a reshape's two arrays that go together and take fewest bytes, the bytes of each times its weight.
 /// Dimensions of size 1 are most major.
 pub fn pair(target: &Target, element: ElementType, [a, b]: [&[i64]; 2], weights: [i128; 2]) -> Option<[Vec<usize>; 2]> {
     let groups = groups(a, b)?;

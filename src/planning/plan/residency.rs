@@ -49,27 +49,27 @@ pub struct Lifetime {
     pub may_move: bool,
 }
 
-/// What the memories of an array in a layout cost, in all rounds of its loop.
+/// The costs of the memories of an array in a layout, in all rounds of its loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryCosts {
     /// The bytes of the array.
     pub bytes: i64,
     /// The slices along its major dimension.
     pub slices: i64,
-    /// What it costs more to write it far.
+    /// The extra cost of writing it far.
     pub write: i64,
-    /// What each of its reads costs more where it is far.
+    /// The extra cost of each of its reads where it is far.
     pub reads: Vec<i64>,
     /// Whether some of its reads save something where it is near that is counted elsewhere.
     pub saves: bool,
-    /// What a copy costs beside what is not hidden.
+    /// The cost of a copy, beside the part that is not hidden.
     pub copy: i64,
-    /// What passes until a copy begins, and what it moves: to memory space 0, and back.
+    /// The latency and the moving time of a copy: to memory space 0, and back.
     pub takes: [[i64; 2]; 2],
 }
 
 impl MemoryCosts {
-    /// Of an array that costs the same in all memories.
+    /// The costs of an array that costs the same in all memories.
     pub fn of_bytes(bytes: i64) -> MemoryCosts {
         let reads = Vec::new();
         MemoryCosts { bytes, slices: 1, write: 0, reads, saves: false, copy: 0, takes: [[0; 2]; 2] }
@@ -100,7 +100,7 @@ pub struct Residency {
     pub moves: Vec<Move>,
     /// The moment before which it is made again, after some at which it is in no memory.
     pub again: Option<i64>,
-    /// What this costs.
+    /// The cost.
     pub cost: i64,
 }
 
@@ -128,7 +128,7 @@ pub struct Residencies<'c> {
     pub clock: &'c KernelClock,
     /// When the array is made and read.
     pub life: &'c Lifetime,
-    /// What it costs.
+    /// The costs of its memories.
     pub costs: &'c MemoryCosts,
 }
 
@@ -197,7 +197,7 @@ impl Residencies<'_> {
         self.life.made.iter().chain(&self.life.reads).copied().collect()
     }
 
-    /// What reads at some points cost more where the array is far.
+    /// The extra cost of the reads at some points where the array is far.
     fn reading(&self, points: Stretch) -> i64 {
         let first = usize::from(self.life.made.is_some());
         let reads = points.start.saturating_sub(first)..points.end.saturating_sub(first);

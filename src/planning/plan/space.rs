@@ -31,7 +31,7 @@ pub struct SpaceLimit {
     pub bytes: i64,
 }
 
-/// What a plan takes of a memory.
+/// The use of one memory by a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceTaken {
@@ -39,7 +39,7 @@ pub struct SpaceTaken {
     pub space: u8,
     /// The bytes of all arrays that are ever in it, padding included.
     pub bytes: i64,
-    /// Those of them that are padding.
+    /// The bytes of padding among them.
     pub padding: i64,
     /// The padding that there would be if each array had the target's default layout.
     pub default_padding: i64,
@@ -193,7 +193,7 @@ impl Posed<'_, '_> {
         matches!(by.doing, Doing::Argument(..) | Doing::Result(_))
     }
 
-    /// What arrays take, each of which is held in some layouts: how many bytes in which memory, and when.
+    /// The memory use of arrays, each of which is held in some layouts: how many bytes in which memory, and when.
     ///
     /// # Errors
     /// 64 bits do not hold the bytes.

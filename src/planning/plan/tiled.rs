@@ -44,7 +44,7 @@ impl<'a, 't> TiledPlanner<'a, 't> {
     /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
     ///
     /// # Errors
-    /// What is wrong with the program: a size without a bound, costs that do not fit in 64 bits.
+    /// A fault of the program: a size without a bound, costs that do not fit in 64 bits.
     pub fn new(
         graphs: &'a [Graph],
         entry: usize,
@@ -59,7 +59,7 @@ impl<'a, 't> TiledPlanner<'a, 't> {
     /// Poses the problem of a program.
     ///
     /// # Errors
-    /// Those of [`TiledPlanner::new`], and a fixed layout that has no meaning on its array.
+    /// The errors of [`TiledPlanner::new`], and a fixed layout that has no meaning on its array.
     pub fn of_program(
         program: &Program<'a>,
         target: &'t Target,
@@ -110,7 +110,7 @@ impl<'a, 't> TiledPlanner<'a, 't> {
         &self.offered
     }
 
-    /// Of memories of one space, as a cache and what is behind it, the capacity is that of the largest.
+    /// The exceeded capacities. A space of several memories, as a cache and what is behind it, has that of the largest.
     fn exceeded_by(&self, taken: &[SpaceTaken]) -> Vec<SpaceLimit> {
         let memories = &self.posed.choices.classes.target.machine().memories;
         let over = |taken: &SpaceTaken| {

@@ -23,9 +23,9 @@ use tensor_layout::tiled::layout::Layout;
 /// Layouts of the operands and results of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
-    /// Of the operands; `None` where the operand is taken in the best of the layouts of its [`Port`].
+    /// The layouts of the operands; `None` where the operand is taken in the best of the layouts of its [`Port`].
     pub operands: Vec<Option<LayoutId>>,
-    /// Of the results.
+    /// The layouts of the results.
     pub results: Vec<LayoutId>,
     /// Where the result lies, of an operation that gives another name to an array.
     pub home: Option<Whereabouts>,
@@ -42,7 +42,7 @@ pub enum Tied {
     Result,
 }
 
-/// What an operation that takes an array has to know of how that was made, beside the layout.
+/// The origin of an array, beside its layout, for the operations that take it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MadeIn {
     /// Where it lies; `None` where the program says that.
@@ -67,7 +67,7 @@ impl Way {
         Way { operands, results, home: None, tied: None }
     }
 
-    /// What those have to know that take the result.
+    /// The origin of the result, for the operations that take it.
     pub fn origin(&self) -> MadeIn {
         MadeIn { home: self.home, tied: self.tied == Some(Tied::Result) }
     }
@@ -92,7 +92,7 @@ pub struct Choices<'t> {
 /// The ways of an operation, and its ports.
 type ListedWays = (Rc<Vec<Way>>, Rc<Vec<Port>>);
 
-/// What arguments or results of a program may be laid out in.
+/// The layouts that arguments or results of a program may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryLayouts {

@@ -1,4 +1,4 @@
-//! What each operation of a plan reads and makes, and how much of it is not in the fastest memory, where that has a capacity.
+//! The arrays that each operation of a plan reads and makes, and the part of each outside of a limited fastest memory.
 //!
 //! With 4,096 bytes for that memory, in which `a` of 1,024 bytes lies, `b = f(a, x)` of an argument `x` works on `a` that is
 //! near, and on all of `x` and `b` from afar; 3,072 bytes are left for pieces of these while it runs.
@@ -11,8 +11,8 @@ use super::sharding::tile_steps::{ALL, WorkingArray, WorkingSet};
 use super::tiled::TiledPlanner;
 
 impl<'a> TiledPlanner<'a, '_> {
-    /// What each operation of a plan works on; none without a capacity of the fastest memory. An array between operations of
-    /// one kernel counts as far: each operation is taken alone.
+    /// The arrays that each operation of a plan works on; none without a capacity of the fastest memory. An array
+    /// between operations of one kernel counts as far: each operation is taken alone.
     ///
     /// # Errors
     /// A cost does not fit in 64 bits.

@@ -536,7 +536,7 @@ fn a_judge_is_asked_for_defaults_for_its_choice_and_behind_copies() {
     assert_eq!(answer(&fixed)["judged"].as_array().unwrap().len(), 2);
 }
 
-/// What does not fit the program is an error that says where, also in answers to the other questions.
+/// A judge's answer that does not fit the program is an error that says where, also for the other questions.
 #[test]
 fn answers_of_a_judge_are_checked() {
     let hlo = file("answers.hlo", TURNED);
@@ -563,7 +563,7 @@ fn answers_of_a_judge_are_checked() {
     }
 }
 
-/// Of six dimensions most orders are in no list; a plan with such a one is proved like others.
+/// Most orders of six dimensions are in no list; a plan with such an order is proved like others.
 #[test]
 fn a_judge_may_choose_orders_that_are_in_no_list() {
     let text = "HloModule six\nENTRY main {\n  x = f32[3,9,10,11,12,13] parameter(0)\n  \

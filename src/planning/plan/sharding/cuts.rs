@@ -9,8 +9,8 @@
 //! array less often: what an array saves are the innermost loops that it does not follow, those of the array that saves most
 //! contain those of the next, and sorted so each has all of its own inside.
 //!
-//! Of all cuts that fit into a room, the one that brings least is kept, of equals the one with fewest steps: for the whole
-//! capacity, for parts of it, since values live beside, and for the least that is possible.
+//! The search keeps the cut that brings least among those that fit into a room, of equals the one with fewest steps:
+//! for the whole capacity, for parts of it, since values live beside, and for the least that is possible.
 
 use super::reading::{IndexRange, LoopNest};
 use super::sets::{image, length};
@@ -50,7 +50,7 @@ pub struct Brought<'a> {
     pub is_result: bool,
     /// Whether elements are read one by one anywhere, which needs no room.
     pub is_scattered: bool,
-    /// What it costs to bring all of it once.
+    /// The cost of bringing all of it once.
     pub weight: i64,
     /// By dimension, the elements of a tile: of each, buffers hold whole tiles. None where elements have none.
     pub units: &'a [i64],
@@ -92,7 +92,7 @@ struct StepSize {
     lengths: Vec<[i64; 2]>,
 }
 
-/// What a cut brings, in how many steps, and the room that it needs; less is better, the first first.
+/// The cost of what a cut brings, its number of steps, and the room that it needs; less is better, the first first.
 type Merit = (f64, i64, i64);
 
 /// How often two loops at a time get other sizes. Of the plans of `benches/time.md`, none changes with a third time.
@@ -208,7 +208,7 @@ impl<'a> CutSearch<'a> {
         brought.fold(0i64, |sum, k| sum.saturating_add(self.buffer(k, now)))
     }
 
-    /// What it costs to bring array `k` in these steps: as a whole, times what its pieces have together, times their visits.
+    /// The cost of array `k` in these steps: as a whole, times what its pieces have together, times their visits.
     fn cost(&self, k: usize, order: usize, now: &[&StepSize]) -> f64 {
         let array = &self.arrays[k];
         let together: f64 = (now.iter().zip(&self.sizes[0]))
@@ -321,7 +321,7 @@ fn compare(a: &Merit, b: &Merit) -> Ordering {
     a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2)))
 }
 
-/// What step sizes of each loop mean for the arrays.
+/// The step sizes of each loop, with the lengths of the arrays' pieces.
 fn sized(sizes: &[Vec<i64>], nest: &LoopNest, spread: &Spread, arrays: &[Brought]) -> Vec<Vec<StepSize>> {
     let one = |of: usize, step: i64| {
         let mut cut = TimeCut::whole(nest, spread);

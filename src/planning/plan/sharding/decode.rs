@@ -153,7 +153,7 @@ impl ShardingPlanner<'_, '_> {
         Ok(())
     }
 
-    /// What an operation moves of an array that is held so.
+    /// The relayout between an operation and an array that is held so.
     fn told_move(
         &self,
         touch: Touch,

@@ -20,7 +20,7 @@ use super::reading::{IndexRange, LoopNest};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeastRule {
-    /// What lies beside the places moves once.
+    /// An array beside the places moves once.
     Compulsory,
     /// The larger of that and the bound for products, with the number of offsets in the window, 1 for products.
     Product {

@@ -93,7 +93,7 @@ impl ShardingPlanner<'_, '_> {
         Ok(())
     }
 
-    /// Which candidates of each value fit into the memory of a device.
+    /// The candidates of each value that fit into the memory of a device.
     ///
     /// # Errors
     /// The first value of which none does, and what is missing.
@@ -243,7 +243,7 @@ impl ShardingPlanner<'_, '_> {
         costs
     }
 
-    /// What it costs to write an array that is in registers else, and to read it behind collectives.
+    /// The cost of writing an array that else is in registers, and of reading it behind collectives.
     fn stored_on(&self, pod: &Pod, touch: Touch, home: &Spread, loops: &Spread) -> i64 {
         let (held, used) = (self.block(touch.made, home), self.block(touch.made, &of_array(loops, self.ranges(touch))));
         let (read, written) = if touch.operand.is_some() { (used, held) } else { (held, used) };
@@ -258,7 +258,7 @@ impl ShardingPlanner<'_, '_> {
         self.bits_of(made).saturating_add(7) / 8 / pieces.max(1)
     }
 
-    /// What the work of a device costs in one run of an instance whose loops are spread so.
+    /// The cost of a device's work in one run of an instance whose loops are spread so.
     pub(super) fn work_on(&self, pod: &Pod, by: usize, loops: &Spread) -> i64 {
         let (Some(nest), Some(kernels)) = (&self.nests[by], &self.kernels) else { return 0 };
         let instance = &self.program.instances[by];

@@ -55,7 +55,7 @@ pub struct ShardingPlanner<'a, 'm> {
     asked: Vec<SpaceLimit>,
 }
 
-/// What a program says of where an array is.
+/// The location that a program gives an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Home {
@@ -72,7 +72,7 @@ pub enum Home {
 pub(super) struct Touch {
     pub by: usize,
     pub made: usize,
-    /// Which operand; `None` for a result.
+    /// The number of the operand; `None` for a result.
     pub operand: Option<usize>,
 }
 
@@ -80,8 +80,8 @@ impl<'a, 'm> ShardingPlanner<'a, 'm> {
     /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
     ///
     /// # Errors
-    /// What is wrong with the program or the machine: no places or too many, costs that do not fit in 64 bits, an array
-    /// that does not fit into the memories of the places.
+    /// A fault of the program or the machine: no places or too many, costs that do not fit in 64 bits, an array that
+    /// does not fit into the memories of the places.
     pub fn new(
         graphs: &'a [Graph],
         entry: usize,
@@ -279,8 +279,8 @@ impl<'a, 'm> ShardingPlanner<'a, 'm> {
         }
     }
 
-    /// Which candidates of each array fit into the memories of the places. Where none does, the array is cut over all places,
-    /// and where it does not fit so, it is beside them.
+    /// The candidates of each array that fit into the memories of the places. Where none does, the array is cut over
+    /// all places, and where it does not fit so, it is beside them.
     ///
     /// # Errors
     /// On devices, the first value of which none fits.
@@ -411,8 +411,7 @@ fn arrays<'a>(program: &Program<'a>, numbers: &[usize]) -> Vec<&'a Array> {
     numbers.iter().map(|made| program.made[*made].array).collect()
 }
 
-/// What an array that is spread so takes of the memories of the places; `None` for scalars and for
-/// what is in no place.
+/// The room that an array, spread so, takes in the memories of the places; `None` for scalars and arrays in no place.
 ///
 /// # Errors
 /// The bytes that it needs, and those that there are.

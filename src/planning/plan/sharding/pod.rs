@@ -27,7 +27,7 @@
 //! | all-to-all of `b` bytes on each | `s e b / (4 rate)` | `s e b / (8 rate)` |
 //! | permute of `b` bytes on each | `s e b / (2 rate)` | `s e b / (4 rate)` |
 //!
-//! Of an all-to-all half of the bytes cross the middle of a line; of a permutation all may, which is what is taken.
+//! Half of the bytes of an all-to-all cross the middle of a line; all of a permutation may, and so all are counted.
 //!
 //! An all-gather along two rings takes half of that of one: each device gets over four links. `2 * 2` devices all-gather
 //! `[4]` elements with 1 on each: each gets 3, over two links at once.
@@ -52,7 +52,7 @@ pub struct Pod {
     topology: Topology,
     /// The bytes of a link in a unit of cost, in millionths.
     rate: i64,
-    /// What a collective costs to start, in millionths.
+    /// The cost of starting a collective, in millionths.
     start: i64,
     /// The additions and multiplications of a device in a unit of cost, in millionths.
     pub(super) work: Option<i64>,
@@ -74,7 +74,7 @@ pub struct DeviceLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PodStep {
-    /// What is done.
+    /// The kind of the collective.
     pub kind: CollectiveKind,
     /// Between the devices that differ in these parts of the axis.
     pub along: Vec<DeviceLine>,
@@ -113,7 +113,7 @@ impl Pod {
         })
     }
 
-    /// What brings an array from where it is held to where it is read.
+    /// The collectives that bring an array from where it is held to where it is read.
     pub(super) fn relayout(&self, machine: &Machine, rank: usize, from: &Spread, to: &Spread) -> Vec<PodStep> {
         let [from, to] = [from, to].map(|side| self.everywhere(side));
         if from == to {
@@ -127,7 +127,7 @@ impl Pod {
         })
     }
 
-    /// What is in no place is at hand for every device.
+    /// The spread, with copies on every device for an array in no place.
     fn everywhere(&self, spread: &Spread) -> Spread {
         if spread.is_outside() {
             Spread { axes: vec![vec![AxisCut::copies(self.count)]], local: Vec::new() }
@@ -157,8 +157,8 @@ impl Pod {
         Some(steps.into_iter().map(step).collect())
     }
 
-    /// What brings the results of loops home: `made` is how an array is spread by the loops, `sums` are the parts of the axis
-    /// along which it is partial sums.
+    /// The collectives that bring the results of loops home: `made` is the spread of an array by the loops, `sums` are
+    /// the parts of the axis along which it is partial sums.
     pub(super) fn reduction(
         &self,
         machine: &Machine,
@@ -220,7 +220,7 @@ impl Pod {
         placed(cuts).filter(|own| own.cut.of.is_some_and(of)).map(|own| own.line).collect()
     }
 
-    /// What a step of an array of so many bits costs, in millionths of a unit.
+    /// The time of a step of an array of so many bits, in millionths of a unit.
     pub(super) fn time(&self, step: &PodStep, bits: i128) -> i128 {
         if step.kind == CollectiveKind::Slice {
             return 0;
@@ -279,7 +279,7 @@ impl Pod {
         found
     }
 
-    /// What steps cost for an array of so many bits, in units, rounded up.
+    /// The cost of steps for an array of so many bits, in units, rounded up.
     pub(super) fn cost(&self, steps: &[PodStep], bits: i128) -> i64 {
         let all = steps.iter().fold(0i128, |sum, step| sum.saturating_add(self.time(step, bits)));
         i64::try_from(all.saturating_add(999_999) / 1_000_000).unwrap_or(i64::MAX)

@@ -24,7 +24,7 @@ const SMALL: i64 = 64;
 /// Sizes, bits of an element, indices, and the spreads of an array, and whether it is in registers.
 type TouchKey = (Vec<i64>, i64, Vec<IndexRange>, Vec<Spread>, bool);
 
-/// What the choices of an instance depend on: its loops and their spreads, its arrays and how many of these it reads.
+/// The key of an instance's choices: its loops and their spreads, its arrays and how many of these it reads.
 type OptionsKey = (LoopNest, Vec<Spread>, Vec<TouchKey>, usize);
 
 /// How the loops of an instance may run, and for each of its arrays the costs of pairs of a spread, as rows, and of these.
@@ -124,14 +124,14 @@ impl ShardingPlanner<'_, '_> {
         self.program.made[touch.made].array.element.bits().unwrap_or(8)
     }
 
-    /// What places read or make of an array.
+    /// The boxes of an array that places read or make.
     pub(super) fn read(&self, touch: Touch, spread: &Spread) -> Boxes {
         let nest: &[i64] = self.nests[touch.by].as_ref().map_or(&[], |nest| &nest.sizes);
         let own = sizes(self.program.made[touch.made].array);
         self.levels.boxes(nest, spread).of_array(self.ranges(touch), &own)
     }
 
-    /// What places hold of it.
+    /// The boxes of an array that places hold.
     pub(super) fn held(&self, touch: Touch, spread: &Spread) -> Boxes {
         if spread.is_outside() {
             return self.levels.nowhere(self.program.made[touch.made].array.dims.len());
@@ -139,8 +139,8 @@ impl ShardingPlanner<'_, '_> {
         self.levels.boxes(&sizes(self.program.made[touch.made].array), spread)
     }
 
-    /// What a choice for the loops of an instance moves of array `number` of it, which is spread so, in one run. `None` where
-    /// it would be used where it does not lie.
+    /// The bytes of array `number` of an instance, spread so, that a choice for the loops moves in one run. `None`
+    /// where it would be used where it does not lie.
     pub(super) fn moved(&self, touch: Touch, number: usize, held: &Spread, choice: &LoopChoice) -> Option<LevelBytes> {
         let loops = &self.loops[touch.by].all[choice.spread];
         if let Some(pod) = &self.pod {
@@ -255,7 +255,7 @@ impl ShardingPlanner<'_, '_> {
         }
     }
 
-    /// What something is for the arrays of an instance whose loops have a spread.
+    /// The result of a function of the arrays of an instance whose loops have a spread.
     pub(super) fn brought<R>(&self, by: usize, spread: usize, of: &dyn Fn(&[Brought]) -> R) -> R {
         let touched = self.arrays_of(by);
         let loops = &self.loops[by].all[spread];
@@ -308,7 +308,7 @@ impl LoopOptions {
     }
 }
 
-/// Which arrays are used where they lie, of those that can be.
+/// Subsets of the arrays that can be used where they lie.
 fn subsets(can_stay: &[bool]) -> Vec<Vec<bool>> {
     let own: Vec<usize> = (0..can_stay.len()).filter(|k| can_stay[*k]).collect();
     if own.len() > MOST_IN_PLACE {

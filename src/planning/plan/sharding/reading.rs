@@ -1,4 +1,4 @@
-//! What the loops of an operation read and make.
+//! The ranges of indices that the loops of an operation read and make.
 //!
 //! A convolution `y[n,i,f] = sum over c, k of x[n,i+k,c] * w[k,c,f]` with a window of 3 has the loops n, i, f, c. For `i`
 //! in `[4, 7]` it reads `x` at `[4, 9]`: the range of an index is that of its loop, with what the window adds. Loops and
@@ -22,11 +22,11 @@ pub enum IndexRange {
         of: usize,
         /// The steps of the index for one of the loop.
         stride: i64,
-        /// What is added at least.
+        /// The least addend.
         low: i64,
-        /// What is added at most.
+        /// The largest addend.
         high: i64,
-        /// What is divided by.
+        /// The divisor.
         divisor: i64,
     },
 }

@@ -168,7 +168,7 @@ impl ShardingPlanner<'_, '_> {
         }
     }
 
-    /// What values, and buffers while operations run, take of each memory by these choices.
+    /// The memory use of values, and of buffers while operations run, by these choices.
     pub(super) fn taken(&self, choices: &[usize], chosen: &[Option<LoopChoice>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
         for (made, moments) in

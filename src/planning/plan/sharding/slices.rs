@@ -21,9 +21,9 @@ const MOST_RESTS: usize = 3;
 pub struct OperationSlices {
     /// The loops over steps, the outermost first.
     pub loops: Vec<SliceLoop>,
-    /// Of the operands; `None` for scalars.
+    /// The slices of the operands; `None` for scalars.
     pub operands: Vec<Option<ArraySlice>>,
-    /// Of the results.
+    /// The slices of the results.
     pub results: Vec<Option<ArraySlice>>,
 }
 

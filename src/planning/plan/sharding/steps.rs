@@ -17,7 +17,7 @@ pub struct PlannedSteps {
     pub by: (usize, usize),
     /// The loops that run in several steps, the outermost first.
     pub loops: Vec<StepLoop>,
-    /// What it reads, then what it makes; scalars apart.
+    /// The arrays that it reads, then those that it makes; scalars apart.
     pub arrays: Vec<SteppedTouch>,
     /// By axis of the machine, the bytes that the busiest node gets or gives in all steps, as often as the operation runs.
     /// Without places one level, the fastest memory.
@@ -31,7 +31,7 @@ pub struct PlannedSteps {
     /// Without places, the bytes that the smallest steps need, where there is less room: then there are no loops, and the
     /// operation reads and writes its arrays where they lie.
     pub needs: Option<i64>,
-    /// What it takes in steps; `None` where it has one step, or a slice is no range of indices.
+    /// The slices that it takes in steps; `None` where it has one step, or a slice is no range of indices.
     pub slices: Option<OperationSlices>,
 }
 
@@ -53,11 +53,11 @@ pub struct StepLoop {
 pub struct SteppedTouch {
     /// The array.
     pub at: ArrayName,
-    /// Which operand it is; `None` for a result.
+    /// The number of the operand; `None` for a result.
     pub operand: Option<usize>,
     /// Whether places use what they hold of it, or all of it is in the fastest memory; else there is a buffer for a piece.
     pub in_place: bool,
-    /// Which of its dimensions are cut, each with the number of steps.
+    /// The dimensions that are cut, each with the number of steps.
     pub cut: Vec<(usize, i64)>,
     /// Where its elements are used, and on places when; `None` where that is no layout, as with windows, which overlap, or
     /// with steps that are not equally long.

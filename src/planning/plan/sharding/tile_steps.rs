@@ -33,11 +33,11 @@ use tensor_layout::tiled::layout::Layout;
 pub struct WorkingSet<'a> {
     /// The graph, and the number of the node in it.
     pub node: (usize, usize),
-    /// What it is.
+    /// The kind of the instance.
     pub doing: Doing<'a>,
     /// How often it runs.
     pub times: i64,
-    /// What it reads, and what it makes.
+    /// The arrays that it reads, and those that it makes.
     pub operands: Vec<WorkingArray<'a>>,
     /// See `operands`.
     pub results: Vec<WorkingArray<'a>>,
@@ -215,7 +215,7 @@ fn least_arrays<'s>(arrays: &'s [InTiles]) -> Vec<LeastArray<'s>> {
     arrays.iter().map(one).collect()
 }
 
-/// What an operation takes in steps, scalars included.
+/// The slices that an operation takes in steps, scalars included.
 fn slices(set: &WorkingSet, nest: &LoopNest, spread: &Spread, cut: &TimeCut) -> Option<OperationSlices> {
     let all = set.operands.iter().zip(&nest.operands).map(|own| (own, false));
     let all: Vec<_> = all.chain(set.results.iter().zip(&nest.results).map(|own| (own, true))).collect();

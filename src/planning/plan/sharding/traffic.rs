@@ -1,8 +1,8 @@
-//! What nodes of a machine get and give: the bytes at each level.
+//! Traffic of the nodes of a machine: the bytes that they get and give at each level.
 //!
-//! What a place has of an array is a box: an interval of each dimension. What all places of a node have is a set of indices
-//! of each dimension, all of them combined; a set is a list of intervals, since cuts of a dimension may be nested in any
-//! order. A node gets `|read| - |read and held|` elements from its parent.
+//! The elements of an array in a place are a box: an interval of each dimension. Those in all places of a node are a
+//! set of indices of each dimension, all of them combined; a set is a list of intervals, since cuts of a dimension may
+//! be nested in any order. A node gets `|read| - |read and held|` elements from its parent.
 
 use super::reading::{IndexRange, LoopNest};
 use super::sets::{IndexSet, common, image, length, sets_of};
@@ -16,7 +16,7 @@ use tensor_layout::text::Error;
 /// The most nodes of a machine, so that all of them can be looked at.
 const MOST_NODES: i64 = limits::PLAN_PLACES;
 
-/// What an operation moves of one array.
+/// The bytes of one array that an operation moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LevelBytes {
     /// By axis of the machine, the bytes that one node along it gets from its parent or gives to it, at most.
@@ -80,7 +80,7 @@ impl Levels {
         self.extents.len()
     }
 
-    /// What the places have of dimensions of these sizes.
+    /// The boxes that the places have of dimensions of these sizes.
     pub fn boxes(&self, sizes: &[i64], spread: &Spread) -> Boxes {
         let dims: Vec<(Vec<NestedCut>, i64)> =
             sizes.iter().enumerate().map(|(dim, size)| (spread.digits(dim), spread.block(dim, *size))).collect();
@@ -108,7 +108,7 @@ impl Levels {
         Boxes { dims: sizes.len(), levels: (0..self.extents.len()).map(level).collect() }
     }
 
-    /// What places have of an array of so many dimensions that is in none of them.
+    /// The empty boxes of an array of so many dimensions that is in no place.
     pub fn nowhere(&self, dims: usize) -> Boxes {
         let mut nodes = 1;
         let level = |extent: &i64| {
@@ -134,7 +134,7 @@ impl Levels {
         all
     }
 
-    /// What moves where nodes read or make some of an array, and hold some of it.
+    /// The traffic where nodes read or make some of an array, and hold some of it.
     pub fn traffic(&self, read: &Boxes, held: &Boxes, bits: i64) -> LevelBytes {
         let mut traffic = LevelBytes::default();
         for (read, held) in read.levels.iter().zip(&held.levels) {
@@ -158,8 +158,8 @@ impl Levels {
         traffic
     }
 
-    /// What moves where loops run in steps, as [`TimeCut`] says: what nodes read and make, `read`, is brought or taken in
-    /// pieces, but for what they hold.
+    /// The traffic where loops run in steps, as [`TimeCut`] says: the elements that nodes read and make, `read`, are
+    /// brought or taken in pieces, but for those that they hold.
     pub fn traffic_in_steps(&self, read: &Boxes, held: &Boxes, array: &SteppedArray) -> LevelBytes {
         let SteppedArray { nest, loops, cut, ranges, sizes, bits, .. } = *array;
         let times = array.visits();
@@ -208,7 +208,7 @@ impl Levels {
 }
 
 impl Boxes {
-    /// What loops with these boxes read or make of an array of `sizes`.
+    /// The boxes of an array of `sizes` that loops with these boxes read or make.
     pub fn of_array(&self, ranges: &[IndexRange], sizes: &[i64]) -> Boxes {
         let level = |loops: &NodeBoxes| {
             let mut found = NodeBoxes { live: loops.live.clone(), sets: Vec::new(), own: Vec::new() };

@@ -424,7 +424,7 @@ fn costs_are_known(planner: &dyn Planner, clock: &mut Clock) {
 /// The capacities that a plan keeps.
 #[derive(Clone, Debug, Default)]
 pub struct Capacities {
-    /// Those that are stated.
+    /// The stated capacities.
     pub limits: Vec<SpaceLimit>,
     /// Whether other memories have room for anything, and not only for what the machine has.
     pub unlimited: bool,
