@@ -40,7 +40,7 @@ use run::{Stop, least, reason};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// What a check may do, and what the passes between were allowed to do.
+/// The limits of a check, and the changes that the passes between may make.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How many steps a function may take, elements of vectors and of copies counted one by one. Where this is not said, all
@@ -73,14 +73,14 @@ impl Limits {
     }
 }
 
-/// What a check found.
+/// A result of a check: an error, or a missing proof.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Whether the program computes something else; if not, it was not shown that it does not.
     pub is_error: bool,
     /// The function.
     pub function: String,
-    /// What, in words.
+    /// The finding, in words.
     pub message: String,
     /// Whether both were run to their ends.
     is_tried: bool,
@@ -134,13 +134,13 @@ pub struct Source<'c> {
     forms: Vec<(usize, Operation<'c>)>,
     /// A copy of the form whose operations have numbers, which those of later forms name.
     numbered: Option<Operation<'c>>,
-    /// What functions did that have run, by name, sizes and choice of inputs; none of those that cannot.
+    /// The outcomes of functions that have run, by name, sizes and choice of inputs; none of those that cannot run.
     outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
     limits: Limits,
     /// How many more steps there may be.
     left: u64,
-    /// What was decided about addresses in the proofs of functions.
+    /// The obligations about addresses in the proofs of functions.
     proved: BTreeMap<String, Obligations>,
     /// Functions whose last form is shown to be the same, and how.
     shown: BTreeMap<String, Evidence>,
@@ -215,7 +215,7 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// What a function of the program does with sizes and a choice of inputs, in so many steps.
+    /// Runs a function of the program with sizes and a choice of inputs, in so many steps.
     fn outcome(&mut self, name: &str, open: i64, steps: &mut u64) -> Ran {
         let function = &self.program.functions[name];
         if least::steps(&self.program, function) > *steps {
@@ -463,7 +463,7 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// What is not shown of the last form.
+    /// The findings about functions whose last form is not shown to be the same.
     pub fn open(&self) -> Vec<Finding> {
         self.open.values().cloned().collect()
     }
@@ -473,8 +473,8 @@ impl<'c> Source<'c> {
         self.shown.iter().map(|(name, evidence)| (&**name, *evidence))
     }
 
-    /// What was decided about addresses where the last form of a function is proved, as a module of MLIR's dialect `smt`.
-    /// Its first lines are comments: how many obligations there are, and how many have no formula.
+    /// The obligations about addresses in the proofs of last forms, as a module of MLIR's dialect `smt`. Its first
+    /// lines are comments: how many obligations there are, and how many have no formula.
     pub fn obligations(&self) -> String {
         let count = |of: fn(&Obligations) -> usize| self.proved.values().map(of).sum::<usize>();
         let (all, unwritten) = (count(|proof| proof.all.len()), count(|proof| proof.unwritten));

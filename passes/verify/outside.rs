@@ -1,11 +1,11 @@
-//! What stands in a module beside the functions that are compared, and which of these nobody else sees.
+//! Operations of a module beside the functions that are compared, and which of these functions nobody else sees.
 
 use crate::reader::mlir;
 use crate::reader::model::{Other, Program};
 use crate::run::Stop;
 use std::collections::BTreeSet;
 
-/// What is said of a public function that is no longer among those that are compared.
+/// The verdict on a public function that is no longer among those that are compared.
 pub fn gone(last: &Program, name: &str) -> Stop {
     match last.others.get(name) {
         Some(other) => Stop::Unknown(format!("a function that is '{}' now", other.operation), 0),
@@ -15,7 +15,7 @@ pub fn gone(last: &Program, name: &str) -> Stop {
 
 /// How something outside of functions differs.
 pub struct Difference<'p> {
-    /// What it is called.
+    /// The name of the operation.
     pub name: &'p str,
     /// Whether it means something else; if not, what it means is not known.
     pub is_error: bool,

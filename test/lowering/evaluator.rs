@@ -285,7 +285,7 @@ impl<'m> Processes<'m> {
         if result.is_some() { vec![one] } else { Vec::new() }
     }
 
-    /// What the body of an operation yields at an index.
+    /// The value that the body of an operation yields at an index.
     fn element_at(&mut self, op: Op<'m>, process: usize, index: &[usize]) -> f64 {
         let point: Vec<Value> = index.iter().map(|at| Value::Number(*at as f64)).collect();
         self.block(ir::blocks(op)[0], &[process], &[point])[0][0].number()

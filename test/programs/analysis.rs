@@ -653,8 +653,8 @@ fn i(factor: i64) -> Expr {
     Expr::Var(0).times(factor)
 }
 
-/// What a map reads for a tile in a loop up to `hi`: offsets, sizes and strides in an operand of these sizes, and where
-/// it ends there; or the reason why it is no tile.
+/// The tile that a map reads for a tile in a loop up to `hi`: offsets, sizes and strides in an operand of these sizes,
+/// and where it ends there; or the reason why it is no tile.
 fn tile_read(map: &str, read_for: &StridedTile, hi: i64, sizes: &[i64]) -> String {
     let map = IndexingMap::parse(map).unwrap();
     let Indexing::Map(map) = map.simplify() else { panic!("empty") };

@@ -60,7 +60,7 @@ fn parts_inserted_by_iterations() {
     );
 }
 
-/// What a loop carries is read as the iteration before left it, or as it is in this one.
+/// A carried tensor is read as the iteration before left it, or as it is in this one.
 #[test]
 fn elements_of_this_iteration_and_of_the_one_before() {
     let body = |read: &str, order: &str| {

@@ -65,7 +65,7 @@ fn loop_of_negation() -> String {
     kernel("2", "%a = memref.load %m[%i] : MEM\n%b = arith.negf %a : f32\nmemref.store %b, %y[%i] : MEM")
 }
 
-/// What nothing uses is not followed, and has a meaning nevertheless.
+/// A value without uses is not followed, and has a meaning nevertheless.
 #[test]
 fn dimensions_that_are_not_there() {
     let before = function(&[ALLOCATION, EXP, NEGATION].concat());

@@ -258,7 +258,7 @@ fn memory_of_before_the_loop() {
     no_other(&one_tensor(), &in_one_buffer(condition, body), &wrong, NONE);
 }
 
-/// What one loop leaves is not what an iteration of another has.
+/// The result of one loop is not the value in an iteration of another.
 #[test]
 fn an_iteration_and_the_last_one() {
     let body = |of: &str| {
@@ -436,7 +436,7 @@ fn memory_that_stays_is_read_again() {
     not_same(&sum, &summed(&filled("a"), "", "%s"), NONE);
 }
 
-/// What a loop in the loop hands on is memory from outside, which the outer loop writes where it still has that name.
+/// An inner loop hands on memory from outside, which the outer loop writes where it still has that name.
 #[test]
 fn memory_that_an_inner_loop_hands_on() {
     let inner = with_shapes(

@@ -59,12 +59,12 @@ struct MemoryCopy {
     done: usize,
 }
 
-/// What a use of a tensor takes.
+/// The source of a tensor's elements at a use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     /// The tensor as it is made.
     Made,
-    /// What the copy of this number made.
+    /// The result of the copy of this number.
     Copy(usize),
     /// None of its elements.
     Nothing,
@@ -194,7 +194,7 @@ impl<'a, 'c> TransferredTensor<'a, 'c> {
         copies
     }
 
-    /// What an operation at a place takes.
+    /// The source of an operand, at a place.
     fn taken(&self, copies: &[MemoryCopy], op: Op<'c>, operand: usize, here: usize) -> Result<Taken, String> {
         let wants = self.steps.wants.get(&ir::op_key(op)).into_iter().flatten();
         let want = wants.filter(|(own, _)| *own == operand).map(|(_, want)| *want).next();

@@ -1,4 +1,4 @@
-//! What the planner needs to know of single operations: structured ones as products or loops, slices, constants.
+//! Single operations, as the planner sees them: structured ones as products or loops, slices, constants.
 
 use super::structured::{self, Reading};
 use crate::buffers::operations::{ELEMENTWISE, is};
@@ -21,8 +21,8 @@ pub enum Computed<'c> {
     Read(Reading<'c>),
 }
 
-/// What a structured operation computes; none for any other, and where a loop has a size that is not known. Over places
-/// whatever is no product is loops, which are spread there.
+/// The computation of a structured operation; none for any other, and where a loop has an unknown size. Over places, an
+/// operation that is no product is loops, which are spread there.
 pub fn computed<'c>(op: Op<'c>, places: bool) -> Option<Computed<'c>> {
     ir::indexing_maps(op)?;
     let Some(Operation::Loops(mut loops)) = site(op).map(|site| site.operation) else { return None };

@@ -16,7 +16,7 @@ use tensor_layout::places::Machine;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
-/// That nothing is asked for that has no meaning with places.
+/// Checks that options and the module's machine are valid with places.
 pub fn check(module: Op, machine: &Machine, options: PlanOptions) -> Result<(), Error> {
     let own = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);
     if own.is_some_and(|own| own != *machine) {

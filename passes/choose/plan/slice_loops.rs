@@ -30,10 +30,10 @@ use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::tiled::Layout;
 
-/// What the slice of a result starts with.
+/// The initial contents of a result's slice.
 #[derive(Clone, Copy)]
 enum Start<'c> {
-    /// What is there already.
+    /// The elements that are there already.
     Slice,
     /// A scalar everywhere.
     Filled(Val<'c>),

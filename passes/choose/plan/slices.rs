@@ -42,13 +42,13 @@ pub enum UsedIn<'c> {
     SameMemory,
 }
 
-/// What a plan says of an operation that it cuts.
+/// An operation that a plan cuts into steps.
 pub struct PlannedCut<'p> {
     /// The number of the step.
     pub step: usize,
     /// The number of steps over time.
     pub count: i64,
-    /// What it takes in them.
+    /// The slices that it takes in these steps.
     pub slices: Option<&'p OperationSlices>,
     /// Where slices are used on a machine without places, if they are in a memory of their own.
     pub space: Option<u8>,

@@ -23,7 +23,7 @@ use tensor_layout::tiled::Layout;
 /// The number of an array.
 pub type ArrayId = usize;
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug)]
 pub enum StepKind {
     /// See [`Doing::Argument`].
@@ -63,16 +63,16 @@ pub struct StepArray<'c> {
     pub cheap: bool,
 }
 
-/// What an operand of an operation is to be.
+/// The layout or type that an operand is to have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Want<'c> {
-    /// In the layout in which a step takes this operand.
+    /// The layout in which a step takes this operand.
     Taken(usize, usize),
-    /// Of the type of an array.
+    /// The type of an array.
     As(ArrayId),
-    /// Of the type of an array, and nothing of it is read.
+    /// The type of an array; no element of the operand is read.
     Filled(ArrayId),
-    /// Of this type.
+    /// This type.
     Kept(Type<'c>),
 }
 

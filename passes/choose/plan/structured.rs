@@ -144,7 +144,7 @@ impl<'c> Body<'c> {
     }
 }
 
-/// What a product may become before it is added: another type, or its negative.
+/// Casts and the negation that may stand between a product and its sum.
 const CASTS: [&str; 10] = [
     "arith.extf",
     "arith.truncf",

@@ -25,7 +25,7 @@ use tensor_layout::tiled::Layout;
 /// The most times that an operation counts. What runs more often is as important as that, and costs stay in 64 bits.
 const MOST_RUNS: u64 = 1 << 20;
 
-/// What calls of a function meet.
+/// The arrays that calls of a function pass and get.
 #[derive(Clone, Default)]
 struct Signature {
     arguments: Vec<Option<ArrayId>>,
@@ -41,9 +41,9 @@ pub struct PlanWalk<'t, 'c> {
     /// The functions whose arguments and results have the layouts that are best inside.
     called_only: HashMap<&'c str, Op<'c>>,
     functions: HashMap<&'c str, Signature>,
-    /// Those of them that are called once, and are part of what calls them.
+    /// The functions in `called_only` with at most one call, which are part of their callers.
     called_once: HashMap<&'c str, Op<'c>>,
-    /// What the end of a block gives: the array that an operand becomes, by the key of the end.
+    /// The arrays that the operands of a block's terminator become, by the key of the terminator.
     given: HashMap<usize, Vec<(usize, ArrayId)>>,
     /// The functions that others call.
     called: HashSet<&'c str>,

@@ -112,7 +112,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         self.steps.array(v).map_or(v.r#type(), |array| self.types[array])
     }
 
-    /// What becomes of an operand; none where it stays.
+    /// The change of an operand; none where it stays.
     fn change(&self, op: Op<'c>, v: Val<'c>, want: Want<'c>) -> Result<Option<Change<'c>>, Error> {
         let own = self.of(v);
         let convert = |t: Type<'c>| (t != own).then_some(Change::Convert(t));
@@ -277,7 +277,7 @@ fn brought_home<'c>(
     Ok((t != types[array]).then_some((array, t)))
 }
 
-/// What a value is made of by conversions between equal types.
+/// The source of a value, before conversions between equal types.
 fn unconverted(mut v: Val) -> Val {
     while let Some(op) = ir::defining_op(v).filter(|op| ir::name(*op) == "layout.convert")
         && ir::operands(op)[0].r#type() == v.r#type()

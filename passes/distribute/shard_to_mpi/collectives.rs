@@ -334,7 +334,7 @@ impl<'c> OverlappedExchange<'_, 'c> {
         reduced(self.end, self.received(sent), by, element(ir::result(self.op, 0)))
     }
 
-    /// What the processes send, stacked.
+    /// The values that the processes send, stacked.
     fn received(&self, sent: Sent<'c>) -> Val<'c> {
         let begun = self.exchange(self.begin, sent);
         self.process.begun.set(Some(begun.last));

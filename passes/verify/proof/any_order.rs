@@ -46,12 +46,12 @@ impl Proof<'_> {
         }
     }
 
-    /// That two values are made of the same terms by an operation that takes them in any order.
+    /// Proves that two values are made of the same terms by an operation that takes them in any order.
     ///
     /// Elements of buffers that hold the same are terms by their names. Where one is found on each side of which it is not
     /// known whether they do, that is shown first.
     ///
-    /// What had no name the last time has none, if it does without.
+    /// Buffers that had no name the last time have none, if the proof succeeds without.
     pub(super) fn same_terms(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
         let has_unnamed = self.usual.left.iter().any(|left| !left.is_empty());
         match self.same_terms_under(self.usual.clone(), a, b, by) {
@@ -142,7 +142,7 @@ impl Proof<'_> {
         Ok(families)
     }
 
-    /// What was found; where that is another for some of the points, nothing, and `families` gets those of each part.
+    /// The result; none where it differs between parts of the points, whose families are added to `families`.
     fn or_cut<T>(
         &mut self,
         points: &Points,
@@ -263,7 +263,7 @@ impl Proof<'_> {
         a.name == by.name && more & !less == 0
     }
 
-    /// What a value is made of; of `before`, that it is there once.
+    /// The parts of a value; `before` has to be one of them, exactly once.
     fn parts(&mut self, value: Thunk, by: &Operation, before: Option<usize>) -> Shown<Vec<Part>> {
         let (mut parts, mut left, mut found) = (Vec::new(), vec![(value, by.clone())], 0);
         while let Some((value, of)) = left.pop() {

@@ -1,4 +1,4 @@
-//! That accesses are inside of their buffers, and that parallel iterations are apart.
+//! Proofs that accesses are inside of their buffers, and that parallel iterations are independent.
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
@@ -7,7 +7,7 @@ use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{LoopPosition, Thunk};
 
 impl Proof<'_> {
-    /// That no buffer from outside of a parallel loop is both read and written in it: iterations have no order.
+    /// Checks that no buffer from outside of a parallel loop is both read and written in it: iterations have no order.
     pub(super) fn apart(&self, side: usize) -> Shown<()> {
         let program = self.programs[side];
         for block in (0..program.blocks.len()).filter(|block| program.blocks[*block].parallel) {
@@ -40,7 +40,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// That nothing is written to an argument whose elements do not fill its memory: whose the rest is, is not known.
+    /// Checks that no store writes an argument whose elements do not fill its memory: the rest has an unknown owner.
     pub(super) fn beside(&self) -> Shown<()> {
         let [meant, made] = self.programs;
         for result in meant.results.iter().rev().take(meant.arguments) {
@@ -56,7 +56,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// That each load and store of a program is inside of its buffer.
+    /// Proves that each load and store of a program is inside of its buffer.
     pub(super) fn within(&mut self, side: usize) -> Shown<()> {
         let program = self.programs[side];
         for (block, body) in program.blocks.iter().enumerate() {
@@ -121,8 +121,8 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// That the second program divides by numbers alone, none of which is 0 or -1. What else it divides by may be an element
-    /// that no result depends on, in an iteration or a lane of its own, by which the first program does not divide.
+    /// Checks that the second program divides by constants alone, none of them 0 or -1. Another divisor may be an
+    /// element that no result depends on, in its own iteration or lane, by which the first program does not divide.
     pub(super) fn divides(&self) -> Shown<()> {
         for (maker, _) in &self.programs[1].values {
             let Maker::Elements { operation, operands } = maker else { continue };

@@ -6,8 +6,8 @@
 //!   scf.yield %u }                         }
 //! ```
 //!
-//! What only one operation uses, and this to make another tensor of it, is overwritten by that. Any other tensor that an
-//! iteration yields is copied at the end of it.
+//! A tensor with one use, in an operation that makes another tensor of it, is overwritten by that operation. Any other
+//! tensor that an iteration yields is copied at the end of it.
 
 use crate::proof::flatten::{Flat, Flatten};
 use crate::proof::view::MemoryView;

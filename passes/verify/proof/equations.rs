@@ -80,8 +80,8 @@ impl Proof<'_> {
         })
     }
 
-    /// What an operation without flags makes of operands that are known: a cast of a number, which is a number, and the
-    /// comparison of a byte that holds an `i1` with 0, which is the `i1`.
+    /// The result of an operation without flags on known operands: a cast of a number is a number, and the comparison
+    /// of a byte that holds an `i1` with 0 is the `i1`.
     pub(super) fn of_known(&mut self, operation: &Operation, operands: &[ValueId], at: &Thunk) -> Shown<Option<Thunk>> {
         let Thunk::Value { side, lane, place, .. } = at else { return Ok(None) };
         let thunk = |value: ValueId| Thunk::Value { side: *side, value, lane: lane.clone(), place: place.clone() };

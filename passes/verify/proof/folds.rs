@@ -44,7 +44,7 @@ impl Proof<'_> {
         self.equal(&x, &y)
     }
 
-    /// That each iteration of `short` is `times` ones of `long`.
+    /// Proves that each iteration of `short` is `times` ones of `long`.
     pub(super) fn grouped(&mut self, long: &Fold, short: &Fold, times: i64, swapped: bool) -> Shown<()> {
         let inner = Dim { var: self.space.var(times), extent: times };
         let outer: Vec<Dim> =
@@ -109,7 +109,7 @@ impl Proof<'_> {
         }
     }
 
-    /// What the iteration makes with these values of the variables, of what the one before made.
+    /// The result of the iteration at these values of the variables, from that of the one before.
     pub(super) fn iteration(&mut self, fold: &Fold, values: &[Linear], before: Thunk) -> Shown<Thunk> {
         let with = self.with_data(fold.dims.iter().map(|d| d.var).zip(values.iter().cloned()).collect())?;
         let mut place = fold.place.replaced(&with)?;
@@ -207,7 +207,7 @@ impl Proof<'_> {
         Ok(trips)
     }
 
-    /// What a loop carries out, as iterations.
+    /// The result of a loop, as a fold over its iterations.
     pub(super) fn result(
         &mut self,
         side: usize,

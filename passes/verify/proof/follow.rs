@@ -1,4 +1,4 @@
-//! That two programs leave the same elements, for sizes of any kind: by following each element back to what makes it.
+//! Proofs that two programs leave the same elements, for sizes of any kind: each element is followed to its origin.
 //!
 //! An element of a result is asked of both programs, at an address that is an expression of index variables. In each,
 //! the last store that reaches the address is found, which makes the iteration of its loops an expression of the same
@@ -52,9 +52,9 @@ pub struct Proof<'p> {
     failures: usize,
     /// The families of terms in any order, by their text, with their operation.
     pub(super) nests: FxHashMap<Rc<str>, (Operation, Vec<Family>)>,
-    /// What is found in the cases that are being looked at.
+    /// The facts found in the cases that are being looked at.
     pub(super) memo: Memo,
-    /// What is decided, where that is to be known.
+    /// The obligations, where they are to be recorded.
     pub(super) obligations: Option<Obligations>,
     /// The buffers that a block stores to, itself or in a loop inside.
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
@@ -141,12 +141,12 @@ impl<'p> Proof<'p> {
         }
     }
 
-    /// That two values are equal, for each value of the variables.
+    /// Proves that two values are equal, for each value of the variables.
     pub(super) fn equal(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
         self.cases(&mut |proof| if proof.is_lemma(a, b)? { Ok(()) } else { proof.equal_here(a, b) })
     }
 
-    /// That something holds for each value of the variables that there are, case by case.
+    /// Proves a claim for each value of the variables that there are, case by case.
     pub(super) fn cases(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
         if self.depth == DEPTH {
             return unproved("operations on elements in a longer chain");
@@ -195,7 +195,7 @@ impl<'p> Proof<'p> {
         })
     }
 
-    /// That something holds where an expression is below a number, and elsewhere.
+    /// Proves a claim where an expression is below a number, and elsewhere.
     #[inline(never)]
     fn ordered(
         &mut self,

@@ -18,16 +18,16 @@ pub enum Formula {
     Not(Box<Formula>),
 }
 
-/// That a claim holds for all values of the variables for which the premises hold.
+/// A claim for all values of the variables for which the premises hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Obligation {
-    /// What it is about.
+    /// The subject, in words.
     pub about: &'static str,
     /// How many variables there are.
     pub variables: usize,
-    /// What holds.
+    /// The assumptions.
     pub premises: Vec<Formula>,
-    /// What is to be shown.
+    /// The formula to be shown.
     pub claim: Formula,
 }
 

@@ -44,7 +44,7 @@ impl Proof<'_> {
         })
     }
 
-    /// Of an element of an argument in lowered memory, the address of its first copy: less all steps from copy to copy.
+    /// The address of the first copy of an argument's element in lowered memory: less all steps from copy to copy.
     pub(super) fn first_copy(&mut self, side: usize, buffer: BufferId, mut address: Linear) -> Shown<Linear> {
         let [meant, made] = self.programs;
         let number = (buffer < made.arguments).then(|| (made.results.len() - made.arguments) + buffer);

@@ -25,7 +25,7 @@ impl Proof<'_> {
         index == 0 && is_decided && self.stored[side][block].contains(&buffer)
     }
 
-    /// Of each loop around a block whose end data decide, whether it is around what is compared, too.
+    /// Tells which of the loops with a data-dependent end around a block enclose the compared block, too.
     pub(super) fn moment(&self, side: usize, block: BlockId) -> Vec<bool> {
         let here = &self.around[side][self.home[side]];
         let decided = |block: &&BlockId| self.programs[side].blocks[**block].exit.is_some();
@@ -105,7 +105,7 @@ impl Proof<'_> {
         is_shown
     }
 
-    /// That each loop of the second program whose end data decide ends where one of the first program does.
+    /// Checks that each loop with a data-dependent end in the second program ends where one of the first program does.
     pub(super) fn ends(&mut self) -> Shown<()> {
         let loops = self.programs.map(|program| {
             (0..program.blocks.len()).filter(|block| program.blocks[*block].exit.is_some()).collect::<Vec<_>>()

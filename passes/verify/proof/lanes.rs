@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A lane of a value.
 type Source = (ValueId, i64);
 
-/// Which lane of a value the lanes `size * q + r` have, for some `q` and `r`: that at `q = r = 0`, and how many further it is
+/// The source lane of each lane `size * q + r`, for some `q` and `r`: that at `q = r = 0`, and how many further it is
 /// for each `q` and each `r`.
 struct Pattern {
     size: usize,

@@ -24,7 +24,7 @@ pub enum Undecided {
 
 pub type Shown<T> = Result<T, Undecided>;
 
-/// What cannot be shown, and why.
+/// An error: a claim cannot be shown, and why.
 pub fn unproved<T>(why: impl Into<String>) -> Shown<T> {
     Err(Undecided::Unproved(why.into()))
 }
@@ -167,7 +167,7 @@ pub struct DataIndex {
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     vars: Vec<VarInfo>,
-    /// What variables were, in the order in which they became something else.
+    /// The earlier states of variables, in the order in which they changed.
     before: Vec<(Var, VarInfo)>,
     /// The indices which the program reads, in the order of their variables.
     data: Vec<DataIndex>,
@@ -264,7 +264,7 @@ impl Space {
         self.facts.push(fact);
     }
 
-    /// What is taken to be at least 0.
+    /// The expressions that are taken to be at least 0.
     pub fn facts(&self) -> &[Linear] {
         &self.facts
     }
@@ -456,7 +456,7 @@ impl Space {
         self.inexact(var).is_empty()
     }
 
-    /// Of a variable and its digits, those that do not have the value of all digits that they are cut into.
+    /// The variables, among one and its digits, that do not have all values of their own digits.
     pub fn inexact(&self, var: Var) -> Vec<Var> {
         let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return vec![] };
         let ((low, high), (a, b), (c, d)) = (self.vars[var].range, self.vars[outer].range, self.vars[inner].range);

@@ -1,4 +1,4 @@
-//! What is found in a case, which holds in all cases inside of it, and is forgotten behind it.
+//! Facts found in a case, which hold in all cases inside of it, and are forgotten behind it.
 
 use crate::proof::linear::Linear;
 use crate::proof::pairs::ElementAt;
@@ -30,7 +30,7 @@ enum Entry {
     Points(Vec<Dim>),
 }
 
-/// What is found, in the order in which it was.
+/// The facts found, in the order in which they were.
 #[derive(Debug, Default)]
 pub struct Memo {
     misses: FxHashSet<Miss>,
@@ -69,7 +69,7 @@ impl Memo {
         self.entries.push(Entry::Miss(miss));
     }
 
-    /// What a value was followed to.
+    /// The head to which a value was followed.
     pub fn head(&self, thunk: &Thunk, names: usize) -> Option<(Head, Option<ElementAt>)> {
         let Thunk::Value { side, value, lane, place } = thunk else { return None };
         let known = self.heads.get(&(*side, *value, lane.clone(), names))?;

@@ -1,4 +1,4 @@
-//! Which store has written an element last.
+//! The last store to an element.
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Undecided, Var, replaced, unproved};
@@ -19,7 +19,7 @@ pub struct Hit {
 }
 
 impl Proof<'_> {
-    /// What an element is before a statement.
+    /// The origin of an element before a statement.
     pub(super) fn stored_at(
         &mut self,
         side: usize,
@@ -73,7 +73,7 @@ impl Proof<'_> {
         }
     }
 
-    /// What the last store of a loop to an address leaves there, of all iterations or of those before one.
+    /// The value that a loop's last store to an address leaves there, of all iterations or of those before one.
     fn last_of(
         &mut self,
         side: usize,
@@ -141,7 +141,7 @@ impl Proof<'_> {
         }
     }
 
-    /// Which of two is earlier, for those of the last iterations of their free loops.
+    /// The order of two stores, in the last iterations of their free loops.
     fn order(&mut self, side: usize, a: &Hit, b: &Hit) -> Shown<Ordering> {
         for (x, y) in a.chain.iter().zip(&b.chain) {
             if x != y {
@@ -419,7 +419,7 @@ impl Proof<'_> {
         Ok((most.unwrap_or(0).saturating_add(body.step - 1)).div_euclid(body.step).max(0))
     }
 
-    /// What a store leaves, after all iterations of its free loops.
+    /// The value that a store leaves, after all iterations of its free loops.
     fn value_of(&mut self, side: usize, hit: Hit, address: &Linear) -> Shown<Thunk> {
         let program = self.programs[side];
         let Statement::Store { buffer, value, .. } = program.blocks[hit.at.0].statements[hit.at.1] else {

@@ -44,8 +44,8 @@ use statements::{FunctionResult, Statements};
 /// How many values are made in the time of a look: of functions that call each other twice, 4.7 million took 0.55 s.
 const VALUES_OF_A_LOOK: usize = 4;
 
-/// That two functions return the same and leave the same in their arguments, for all contents of these; and what was decided
-/// of addresses, if `noted`.
+/// Proves that two functions return the same and leave the same in their arguments, for all contents of these; returns
+/// the obligations about addresses, if `noted`.
 ///
 /// `allowed` are flags of fast math that hold for all operations.
 ///

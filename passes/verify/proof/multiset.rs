@@ -1,9 +1,9 @@
 //! Sums whose terms may come in any order, as multisets of terms.
 //!
-//! What an operation makes that is associative and commutative, of one term for each point of a box, is a [`Family`]: the
+//! The result of an associative and commutative operation on one term for each point of a box is a [`Family`]: the
 //! term's shape, and in it the addresses of elements and other indices as sums of multiples of the point's coordinates.
-//! Loops, lanes, several accumulators and the iterations that are left at the end make many families; boxes that lie next
-//! to each other are one box, so each multiset has one form, as far as these rules go:
+//! Loops, lanes, several accumulators and the iterations that are left at the end make many families; boxes that lie
+//! next to each other are one box, so each multiset has one form, as far as these rules go:
 //!
 //! ```text
 //! sum of x[i, 32 q + 8 u + l]   q < 127, for each u < 4 and l < 8       is   x[i, 32 q + r]   q < 127, r < 32
@@ -109,7 +109,7 @@ impl Family {
         Ok(self)
     }
 
-    /// What has to be the same in families of which a row is one family.
+    /// The properties that families must share if a row of them is one family.
     fn kind(&self) -> (Rc<str>, Vec<i64>, Vec<Vec<i64>>, Vec<Linear>) {
         let rest = |place: &TermIndex| Linear { constant: 0, ..place.first.clone() };
         let steps = self.places.iter().map(|place| place.steps.clone()).collect();

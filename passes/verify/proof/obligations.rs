@@ -1,4 +1,4 @@
-//! What a proof decides about addresses, as formulas over integers that another solver can decide again.
+//! Obligations of a proof about addresses, as formulas over integers that another solver can decide again.
 //!
 //! ```text
 //! for %i = 0 to 8 { store %x, %a[%i] }    asked for: the element at j, 0 <= j < 8
@@ -194,7 +194,7 @@ impl Writer<'_> {
         })
     }
 
-    /// That an iteration is one of a loop.
+    /// The conditions under which an iteration is one of a loop.
     fn runs(&mut self, block: BlockId, iteration: &Subscript) -> Option<Vec<Formula>> {
         let (body, none) = (&self.program.blocks[block], Subscript::Constant(0));
         let lower = self.index(body.lower.as_ref().unwrap_or(&none), &none)?;
@@ -273,7 +273,7 @@ impl Proof<'_> {
         obligations.add(new);
     }
 
-    /// That two sums are equal, or the first is less or not.
+    /// Records that two sums are equal, or the first is less or not.
     pub(super) fn note_order(&mut self, about: &'static str, a: &Linear, b: &Linear, less: Option<bool>) {
         self.note(about, (0, &LoopPosition::default()), |writer| {
             let (a, b) = (writer.sum(a), writer.sum(b));
@@ -285,7 +285,7 @@ impl Proof<'_> {
         });
     }
 
-    /// That a sum is the address of an access, at a lane.
+    /// Records that a sum is the address of an access, at a lane.
     pub(super) fn note_address(
         &mut self,
         (side, place): (usize, &LoopPosition),
@@ -299,7 +299,7 @@ impl Proof<'_> {
         });
     }
 
-    /// That the index of an element has this address, with the index's value of dimension `d` as value `usize::MAX - d`.
+    /// Records that an element's index has this address, in which value `usize::MAX - d` is the index of dimension `d`.
     pub(super) fn note_layout(&mut self, address: &Subscript, index: &[Linear], found: &Linear) {
         fn with(s: &Subscript, index: &[Subscript]) -> Option<Subscript> {
             Some(match s {
@@ -317,7 +317,7 @@ impl Proof<'_> {
         });
     }
 
-    /// That a load or a store is inside of a buffer, of this size, in all iterations in which it runs.
+    /// Records that a load or a store is inside of a buffer of this size, in all iterations in which it runs.
     pub(super) fn note_bounds(&mut self, side: usize, at: (BlockId, usize), chain: &[BlockId], size: i64) {
         let program = self.programs[side];
         let Some((address, stride, lanes, mask)) = program.access(at) else { return };
@@ -333,7 +333,7 @@ impl Proof<'_> {
         });
     }
 
-    /// What was found of a store: that it does not reach an address, or in which iterations of `chain` it does.
+    /// Records that a store does not reach an address, or in which iterations of `chain` it does.
     pub(super) fn note_store(
         &mut self,
         side: usize,
@@ -386,7 +386,7 @@ impl Proof<'_> {
         });
     }
 
-    /// That a loop runs as often as this.
+    /// Records that a loop runs as often as this.
     pub(super) fn note_trips(&mut self, side: usize, block: BlockId, place: &LoopPosition, trips: i64) {
         self.note("how often a loop runs", (side, place), |writer| {
             let (body, none) = (&writer.program.blocks[block], Subscript::Constant(0));
@@ -402,7 +402,7 @@ impl Proof<'_> {
         });
     }
 
-    /// That the cases of a variable are all that there are.
+    /// Records that the cases of a variable are all that there are.
     pub(super) fn note_cases(&mut self, var: Var, parts: [(i64, i64); 2]) {
         if self.obligations.is_none() {
             return;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 pub struct Operation {
     /// Its name, attributes and types, without flags of fast math.
     pub name: Rc<str>,
-    /// What it computes.
+    /// The computation.
     pub calc: Calc,
     /// The type of the result's elements.
     pub element: Rc<Element>,

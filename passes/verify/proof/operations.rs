@@ -18,7 +18,7 @@ impl Flatten<'_> {
         self.shown_as(view, loaded)
     }
 
-    /// What was loaded, as an element of the view.
+    /// A loaded value, as an element of the view.
     fn shown_as(&mut self, view: &MemoryView, loaded: ValueId) -> ValueId {
         if !view.as_bytes {
             return loaded;

@@ -1,4 +1,4 @@
-//! What a function leaves in memory.
+//! The memory that a function leaves.
 
 use crate::proof::flatten::Flatten;
 use crate::proof::statements::{FunctionResult, ResultElements};

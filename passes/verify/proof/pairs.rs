@@ -1,4 +1,4 @@
-//! What is known of two buffers, and of the names of elements.
+//! Facts about two buffers, and about the names of elements.
 
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::Linear;
@@ -14,7 +14,7 @@ pub struct ElementAt {
     pub address: Linear,
 }
 
-/// What is known of two buffers.
+/// The facts about two buffers.
 #[derive(Clone, Debug)]
 pub enum Pair {
     /// It is being shown, or it was not.
@@ -27,11 +27,11 @@ pub enum Pair {
 /// Elements as terms that have names.
 #[derive(Clone, Debug, Default)]
 pub struct Naming {
-    /// Of each side, another one wherever other elements have names.
+    /// The number of each side's naming: another one wherever other elements have names.
     pub numbers: [usize; 2],
-    /// Of each side, one of which it is not known whether it has a name.
+    /// A buffer of each side of which it is not known whether it has a name.
     pub unnamed: [Option<BufferAt>; 2],
-    /// Of each side, those that have none.
+    /// The buffers of each side that have none.
     pub left: [FxHashSet<BufferAt>; 2],
 }
 

@@ -1,4 +1,4 @@
-//! That two functions return the same.
+//! Proofs that two functions return the same.
 
 use crate::proof::follow::Proof;
 use crate::proof::layout::{AddressMap, row_major};
@@ -9,7 +9,7 @@ use crate::proof::value::{Head, LoopPosition, Thunk};
 use crate::reader::floats::{Format, parts};
 
 impl Proof<'_> {
-    /// That both programs leave the same in the result of this number.
+    /// Proves that both programs leave the same in the result of this number.
     ///
     /// # Errors
     /// [`Undecided::Unproved`], and why.

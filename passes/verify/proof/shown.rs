@@ -201,7 +201,7 @@ impl Proof<'_> {
         is_shown
     }
 
-    /// That all elements of a buffer are those of another one.
+    /// Proves that all elements of a buffer are those of another one.
     pub(super) fn show(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, place: (&AddressMap, i64)) -> Shown<()> {
         self.elsewhere(Space::default(), [a.1.0, b.1.0], |proof| proof.show_here(sizes, a, b, place))
     }

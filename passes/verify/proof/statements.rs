@@ -1,4 +1,4 @@
-//! What a function does to memory: loops, operations on elements, loads and stores, in their order.
+//! Functions as statements on memory: loops, operations on elements, loads and stores, in their order.
 
 use crate::proof::layout::AddressMap;
 use crate::proof::operation::Operation;
@@ -12,12 +12,12 @@ pub type BlockId = usize;
 /// A buffer as a statement finds it, in a block that is in no loop but those whose end data decide.
 pub type BufferAt = (BufferId, (BlockId, usize));
 
-/// What makes a value.
+/// The definition of a value.
 #[derive(Clone, Debug)]
 pub enum Maker {
     /// An operation on elements, of the lanes of the same number.
     Elements {
-        /// Which.
+        /// The operation.
         operation: Operation,
         /// Values.
         operands: Vec<ValueId>,
@@ -34,13 +34,13 @@ pub enum Maker {
     Load {
         /// The buffer.
         buffer: BufferId,
-        /// Of the first lane.
+        /// The address of the first lane.
         address: Subscript,
         /// From lane to lane.
         stride: i64,
         /// How many there are.
         lanes: i64,
-        /// Which lanes are read; all where there is none.
+        /// The mask of the lanes that are read; none for all lanes.
         mask: Option<ValueId>,
     },
     /// For each lane, the lane of a value.
@@ -59,9 +59,9 @@ pub enum Maker {
     AtLeastZero(Subscript),
     /// The second where the first is true, else the third.
     Select(ValueId, ValueId, ValueId),
-    /// What a loop carries out, by its number in what the loop carries.
+    /// A result of a loop, by its number in what the loop carries.
     Result(BlockId, usize),
-    /// What a loop carries, in an iteration.
+    /// A value that a loop carries, in an iteration.
     Carried(BlockId, usize),
     /// The value of a loop's induction variable.
     Iteration(BlockId),
@@ -80,15 +80,15 @@ pub enum Statement {
     Store {
         /// The buffer.
         buffer: BufferId,
-        /// Of the first lane.
+        /// The address of the first lane.
         address: Subscript,
         /// From lane to lane.
         stride: i64,
         /// How many there are.
         lanes: i64,
-        /// What is stored.
+        /// The stored value.
         value: ValueId,
-        /// Which lanes; all where there is none.
+        /// The mask of the lanes; none for all lanes.
         mask: Option<ValueId>,
     },
 }
@@ -106,12 +106,12 @@ pub struct Body {
     pub uppers: Vec<Subscript>,
     /// Positive.
     pub step: i64,
-    /// What it carries: at first, and after an iteration.
+    /// The carried values: at first, and after an iteration.
     pub carried: Vec<(ValueId, ValueId)>,
     /// Whether its iterations have no order.
     pub parallel: bool,
-    /// Of a loop whose end data decide: how many of its statements each iteration begins with, and the condition under which it
-    /// does the others, and goes on.
+    /// The exit of a loop with a data-dependent end: how many of its statements each iteration begins with, and the
+    /// condition under which it does the others, and goes on.
     pub exit: Option<(usize, ValueId)>,
 }
 
@@ -120,15 +120,15 @@ pub struct Body {
 pub struct Statements {
     /// The first is that of the function.
     pub blocks: Vec<Body>,
-    /// What makes each value, and where.
+    /// The definition of each value, and where.
     pub values: Vec<(Maker, (BlockId, usize))>,
     /// The type of its elements, for each value of which that is known.
     pub types: Vec<String>,
     /// How many elements each buffer has, and what is in it at first; none where that is undefined.
     pub buffers: Vec<(i64, Option<Contents>)>,
-    /// Of each buffer that holds a tensor in row-major order, the shape, and the layout that lowering is to give it.
+    /// The shape of each buffer that holds a tensor in row-major order, and the layout that lowering is to give it.
     pub shapes: Vec<Option<(Vec<i64>, Option<AddressMap>)>>,
-    /// What the function returns, and then what it leaves in its arguments, which are the first buffers.
+    /// The results of the function, and then the contents of its arguments, which are the first buffers.
     pub results: Vec<FunctionResult>,
     /// How many arguments are memory or tensors.
     pub arguments: usize,
@@ -156,7 +156,7 @@ impl Statements {
     }
 }
 
-/// What is in a buffer before the function.
+/// The contents of a buffer before the function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Contents {
     /// Elements of this name, one for each address.
@@ -165,12 +165,12 @@ pub enum Contents {
     Splat(String),
 }
 
-/// What a function leaves.
+/// A result of a function, or what it leaves in an argument.
 #[derive(Clone, Debug)]
 pub enum FunctionResult {
     /// One element, or a vector.
     Value {
-        /// Which.
+        /// The value.
         value: ValueId,
         /// How many lanes it has.
         lanes: i64,
@@ -179,7 +179,7 @@ pub enum FunctionResult {
     },
     /// The elements of a buffer.
     Elements(ResultElements),
-    /// What cannot be shown, and why.
+    /// A result that cannot be shown, and why.
     Unknown(String),
 }
 
@@ -196,6 +196,6 @@ pub struct ResultElements {
     pub is_memref: bool,
     /// The address of each index.
     pub here: AddressMap,
-    /// That which lowering is to give it, where the type says so.
+    /// The address after lowering, where the type says so.
     pub there: Option<AddressMap>,
 }

@@ -16,7 +16,7 @@ pub struct LoopPosition(Rc<LoopIterations>);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopIterations {
     pub at: BTreeMap<BlockId, Linear>,
-    /// What loops carry, of one lane.
+    /// The values that loops carry, of one lane.
     pub carried: BTreeMap<(BlockId, usize), (Linear, Rc<Thunk>)>,
     /// Elements that loops load and store again: buffer, address, the loops, and what is there.
     pub kept: Vec<(BufferId, Linear, Vec<BlockId>, Rc<Thunk>)>,
@@ -137,7 +137,7 @@ pub enum Thunk {
     Fold(Box<Fold>),
     /// A value that is followed.
     Known(Box<Head>),
-    /// What one iteration gets from the one before.
+    /// The value that one iteration gets from the one before.
     Before(usize),
 }
 
@@ -181,11 +181,11 @@ pub enum Head {
 /// Where an element is from.
 #[derive(Debug)]
 pub enum Origin {
-    /// What a store left.
+    /// The value that a store left.
     Stored(Thunk),
-    /// What the iteration of a loop whose end data decide begins with.
+    /// The initial contents in an iteration of a loop with a data-dependent end.
     Start(BlockId),
-    /// What the buffer holds at first.
+    /// The initial contents of the buffer.
     Outside,
 }
 

@@ -8,9 +8,9 @@
 //!   scf.yield %n }                         copy %n to A }
 //! ```
 //!
-//! Of carried memory, such a buffer is a copy in the place of the memory itself. That is right where nothing is written to it,
-//! and nothing to what it is a copy of, as long as it is read. Where it is freed, or there behind the loop, the memory has no
-//! other name.
+//! A buffer for carried memory is a copy in the place of the memory itself. That is right where no store writes the
+//! copy or its source as long as the copy is read. Where it is freed, or there behind the loop, the memory has no other
+//! name.
 
 use crate::proof::flatten::{Flat, Flatten, Known};
 use crate::proof::statements::{BlockId, Body, BufferId, Maker, Statement, Statements};
@@ -145,7 +145,7 @@ impl Flatten<'_> {
         self.program.blocks[self.block].statements.push(store);
     }
 
-    /// What a loop carries in a buffer, at the beginning of an iteration.
+    /// The value that a loop carries in a buffer, at the beginning of an iteration.
     fn in_state(&mut self, state: &MemoryView, first: &Known) -> Known {
         let (buffer, lanes) = (state.buffer, self.program.buffers[state.buffer].0);
         match first {

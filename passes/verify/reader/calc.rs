@@ -1,9 +1,9 @@
-//! What operations of `arith` and `math` are, by their names, and which laws hold for them.
+//! Operations of `arith` and `math` by their names, and the laws that hold for them.
 
 use crate::reader::flags::{NNAN, NSZ, REASSOC};
 use crate::reader::model::{Element, Operator};
 
-/// What an operation computes.
+/// The function that an operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of arith")]
 pub enum Calc {
@@ -71,7 +71,7 @@ pub enum Calc {
     Opaque,
 }
 
-/// What an operation computes.
+/// The function that an operation computes.
 pub fn calc(operator: &Operator) -> Calc {
     let float = |element: &Element| element.float.is_some();
     let (from, to) = (&operator.from, &operator.to);

@@ -19,7 +19,7 @@ pub const NSW: u32 = 1 << 7;
 pub const NUW: u32 = 1 << 8;
 /// The division has no remainder, the shift loses no bit that is set, the integer that is extended or converted is not negative.
 pub const EXACT: u32 = 1 << 9;
-/// Of an operation that has another flag which none had in the program before.
+/// The operation has another flag, which none had in the program before.
 pub const NEW: u32 = 1 << 10;
 
 /// The flags that an attribute of `fastmath` or `overflowFlags` says.

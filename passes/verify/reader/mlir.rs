@@ -15,7 +15,7 @@ use std::ffi::c_void;
 /// An operation of the module that is read.
 pub type Op<'c> = OperationRef<'c, 'c>;
 
-/// What MLIR's arrays of sizes have for a size that only the program knows.
+/// The value of a dynamic size in MLIR's arrays of sizes.
 pub const DYNAMIC: i64 = i64::MIN;
 
 /// The operation's name.
@@ -309,7 +309,7 @@ fn pending(layout: &str) -> String {
     inner.unwrap_or(layout).to_owned()
 }
 
-/// What identifies a value.
+/// The identity of a value.
 pub fn key(value: Value) -> usize {
     use melior::ir::ValueLike;
     value.to_raw().ptr as usize
@@ -427,7 +427,7 @@ pub fn axes(module: Op) -> Axes {
     axes
 }
 
-/// Of the types of an operation and of those inside: results, arguments of blocks, and those that it names.
+/// Adds the axes of types of an operation and of those inside: results, arguments of blocks, and types that it names.
 fn add_axes(op: Op, axes: &mut Axes, seen: &mut FxHashSet<usize>) {
     use melior::ir::{ValueLike, block::BlockLike};
     let inside: Vec<BlockRef> = (0..op.region_count()).flat_map(|k| blocks(op, k)).collect();

@@ -27,7 +27,7 @@ pub struct Program {
     pub functions: BTreeMap<String, Function>,
     pub globals: BTreeMap<String, Global>,
     pub axes: Axes,
-    /// What else stands in the module, by its name, or by its number where it has none.
+    /// The other operations of the module, by name, or by number where they have none.
     pub others: BTreeMap<String, Other>,
 }
 
@@ -62,11 +62,11 @@ pub struct Function {
     pub results: Vec<Type>,
     pub arguments: Vec<Type>,
     pub slots: Rc<Vec<Type>>,
-    /// What it does; none for a declaration. The arguments of the first block are those of the function.
+    /// Its body; none for a declaration. The arguments of the first block are those of the function.
     pub body: Option<Region>,
     /// Whether code outside of the module can call it.
     pub public: bool,
-    /// What the padding of each argument holds, as bits of an element, where it is called from outside and the program says so.
+    /// The bits of an element in the padding of each argument, where it is called from outside and the program says so.
     pub padding: Vec<Option<u64>>,
     /// The functions that it calls, and all symbols that operations name which are not modelled.
     pub names: BTreeSet<String>,
@@ -86,7 +86,7 @@ pub struct Region {
 pub struct Block {
     /// Its arguments. Of a loop's body, the induction variables come first.
     pub arguments: Vec<Slot>,
-    /// What it does, in order.
+    /// Its operations, in order.
     pub steps: Vec<Step>,
     /// How it ends.
     pub end: End,
@@ -97,7 +97,7 @@ pub struct Block {
 pub enum End {
     /// `yield`, `return`, `condition` (whose first value is the condition), and insertions at the end of `scf.forall`.
     Yield {
-        /// What it hands on.
+        /// The values that it hands on.
         values: Vec<Slot>,
         /// The insertions of `scf.forall.in_parallel`.
         inserts: Vec<Step>,
@@ -120,7 +120,7 @@ pub struct Step {
     pub location: usize,
     /// The results.
     pub results: Vec<Slot>,
-    /// What it does.
+    /// Its action.
     pub action: Action,
     /// The operations of a form before that it implements, by the numbers that a pass gave them.
     pub origins: Vec<i64>,
@@ -133,7 +133,7 @@ impl PartialEq for Step {
     }
 }
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// An index: the least or greatest result of a map (`affine.apply`, `affine.min`, `affine.max`).
@@ -142,7 +142,7 @@ pub enum Action {
     Constant(Vec<u64>),
     /// Elementwise: the operator on each element of the operands (`arith`, `math`, `complex`).
     Compute {
-        /// What is computed.
+        /// The operator.
         operator: Operator,
         /// All of one shape.
         operands: Vec<Slot>,
@@ -191,7 +191,7 @@ pub enum Action {
     Cast(Slot),
     /// Part of a tensor or memref.
     Slice {
-        /// What it is a part of.
+        /// The tensor or memref that it is a part of.
         source: Slot,
         /// A tensor that replaces the part; the result is then all of the tensor.
         insert: Option<Slot>,
@@ -215,7 +215,7 @@ pub enum Action {
     Transpose {
         /// A memref.
         source: Slot,
-        /// Of the dimensions.
+        /// The order of the dimensions.
         permutation: Vec<usize>,
     },
     /// A memref of the same buffer with an offset, sizes and strides of its own; the offset counts from the buffer's begin.
@@ -224,7 +224,7 @@ pub enum Action {
         source: Slot,
         /// In elements.
         offset: Size,
-        /// Of the result.
+        /// The sizes of the result.
         sizes: Vec<Size>,
         /// In elements.
         strides: Vec<Size>,
@@ -235,7 +235,7 @@ pub enum Action {
     Dim {
         /// A tensor or memref.
         source: Slot,
-        /// Which.
+        /// The dimension.
         dim: Slot,
     },
     /// A load or a store.
@@ -340,7 +340,7 @@ pub enum PrintPiece {
 pub struct Access {
     /// A memref, or a tensor of a transfer.
     pub buffer: Slot,
-    /// What is stored; none for a load.
+    /// The stored value; none for a load.
     pub store: Option<Slot>,
     /// One expression for each dimension of the buffer, of `operands`.
     pub map: Vec<Expr>,
@@ -348,7 +348,7 @@ pub struct Access {
     pub operands: Vec<Slot>,
     /// The dimensions of the vector, major to minor; none for one element.
     pub lanes: Vec<Lane>,
-    /// Which lanes there are; all where there is none.
+    /// The mask of the lanes; none for all lanes.
     pub mask: Option<Slot>,
     /// A load: what masked lanes and lanes out of bounds have.
     pub other: Option<Slot>,
@@ -394,7 +394,7 @@ pub enum Condition {
     Set {
         /// With whether it is an equality.
         constraints: Vec<(Expr, bool)>,
-        /// Of the expressions.
+        /// The operands of the expressions.
         operands: Vec<Slot>,
     },
 }
@@ -455,14 +455,14 @@ impl Expr {
     }
 }
 
-/// What an elementwise operation computes.
+/// The operator of an elementwise operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operator {
     /// The operation, such as `arith.cmpf`.
     pub name: String,
     /// Its attributes as text, without flags, and the types of operands that are not of the type `from`.
     pub attributes: String,
-    /// What it may assume and do: bits of `flags`.
+    /// Bits of `flags`: what it may assume and do.
     pub flags: u32,
     /// The element of the last operand.
     pub from: Element,
@@ -479,7 +479,7 @@ pub struct Element {
     pub bits: u32,
     /// Whether it is an integer, or an index.
     pub integer: bool,
-    /// Of a floating-point type that is computed.
+    /// The format of a floating-point type that is computed.
     pub float: Option<Format>,
 }
 
@@ -509,7 +509,7 @@ pub enum Type {
     Scalar(Element),
     /// Elements in a shape.
     Shaped {
-        /// What has the shape.
+        /// The kind of the value.
         kind: Kind,
         /// The elements.
         element: Element,
@@ -532,7 +532,7 @@ impl Type {
     }
 }
 
-/// What has a shape.
+/// The kind of a value that has a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A value.
@@ -551,9 +551,9 @@ pub enum Place {
     RowMajor(Option<String>),
     /// Offset and strides in elements; none for those that only the program has. The text is as in `RowMajor`.
     Strided {
-        /// Of the first element.
+        /// The offset of the first element.
         offset: Option<i64>,
-        /// Of each dimension.
+        /// The stride of each dimension.
         strides: Vec<Option<i64>>,
         /// The layout to be given.
         pending: Option<String>,

@@ -97,7 +97,7 @@ fn function(op: Op, public: bool) -> Option<Function> {
     Some(Function { arguments, results, slots, body, public, padding, names, attributes })
 }
 
-/// What is known while a function is read.
+/// The state while a function is read.
 #[derive(Default)]
 struct Reader {
     slots: FxHashMap<usize, Slot>,

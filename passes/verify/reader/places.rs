@@ -8,7 +8,7 @@
 
 use crate::reader::model::{Axes, Type};
 
-/// What every layout of this kind begins with.
+/// The prefix of every layout of this kind.
 pub const PREFIX: &str = "#layout.tensor_layout<";
 const WORD: &str = "W";
 const TIME: &str = "Time";

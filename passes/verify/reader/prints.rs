@@ -1,4 +1,4 @@
-//! What `vector.print` writes: the text around elements, and the elements of a vector one by one.
+//! The output of `vector.print`: the text around elements, and the elements of a vector one by one.
 //!
 //! A vector of two rows is written as `( ( a, b ), ( c, d ) )`. `--convert-vector-to-scf` makes a print of each element and of
 //! each text between them, so that both write the same.

@@ -390,7 +390,7 @@ impl<'p> Run<'p> {
         Ok(value)
     }
 
-    /// Which dimensions of a slice the result has: one of size 1 may be left out.
+    /// Marks the dimensions of a slice that the result has: one of size 1 may be left out.
     fn kept(&self, frame: &Frame, result: Option<Slot>, sizes: &[Size]) -> Vec<bool> {
         let Some(Type::Shaped { sizes: to, .. }) = result.map(|slot| &frame.0.slots[slot as usize]) else {
             return vec![true; sizes.len()];

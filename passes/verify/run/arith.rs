@@ -1,4 +1,4 @@
-//! What operations of `arith` and `math` compute, on bits.
+//! Evaluation of `arith` and `math` operations, on bits.
 //!
 //! Each result of numbers with a point is rounded once, to nearest even: one operation in `f64`, exact or with more than twice the
 //! digits, and then in the type of the result. NaNs that are computed are alike. `functions` has what is of `math`. Others are
@@ -210,7 +210,7 @@ pub fn is_known((operator, calc): &(Operator, Calc)) -> Option<bool> {
     functions::known(operator, (1.0, 1.0), (1, 1)).map(|(_, is_exact)| is_exact)
 }
 
-/// What the most frequent operations on indices give, unless flags promise something that does not hold.
+/// Evaluates the most frequent operations on indices, unless flags promise something that does not hold.
 pub fn on_indices(operator: &Operator, a: i64, b: i64) -> Option<i64> {
     let (checked, wrapped) = match &*operator.name {
         "arith.addi" => (a.checked_add(b), a.wrapping_add(b)),

@@ -1,4 +1,4 @@
-//! What is known of memory that is seen as other elements than it was made of, and of copies that run beside the program.
+//! Views that show memory as other elements than it was made of, and copies that run beside the program.
 
 /// As what elements a view shows those of its buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +15,9 @@ pub enum SeenAs {
 pub struct Started {
     /// The buffer and address of the tag.
     pub tag: (usize, i64),
-    /// Of the source and the target, the buffer and the address of the first element.
+    /// The buffer and the address of the first element, of the source and of the target.
     pub from: (usize, i64),
     pub to: (usize, i64),
-    /// What the source had.
+    /// The elements that the source had.
     pub items: Vec<u32>,
 }

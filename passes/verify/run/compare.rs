@@ -14,14 +14,14 @@ use crate::run::{Printed, Run, Stop};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What a function did: what can be compared with another form of it.
+/// The outcome of a function, which is compared with that of another form of it.
 #[derive(Default)]
 pub struct Outcome {
     /// The elements of each result by logical index; in lowered memory of several copies, those of one after the other.
     results: Vec<Vec<Term>>,
     /// The elements of each argument that is memory or a tensor, likewise.
     arguments: Vec<Vec<Term>>,
-    /// What was printed.
+    /// The pieces that were printed.
     printed: Vec<Printed>,
     /// The memory of each argument that has some between or in front of its elements, which are of somebody else.
     beside: Vec<(usize, Vec<Option<Term>>)>,
@@ -29,15 +29,15 @@ pub struct Outcome {
     memory: Vec<Option<(Origin, bool)>>,
     /// The shape of each result.
     shapes: Vec<Vec<i64>>,
-    /// Which arguments are compared: not the tensors of a private function, whose memory it may write.
+    /// The arguments that are compared: not the tensors of a private function, whose memory it may write.
     seen: Vec<bool>,
-    /// What each result and then each argument is.
+    /// The value of each result and then of each argument.
     values: Vec<Value>,
     /// Whether it is settled who owns a buffer.
     is_last: bool,
-    /// What the program took for granted.
+    /// The promises that the program relied on.
     promises: Promises,
-    /// What holds for the inputs that were tried alone.
+    /// The reason why it holds for the tried inputs alone.
     tried: Option<String>,
     /// The terms that decided branches and addresses.
     pub decided: BTreeSet<Term>,
@@ -92,7 +92,7 @@ fn logical(
     Ok(all)
 }
 
-/// That a result lies where its type and, lowered, its layout put it, in as much memory as that takes.
+/// Checks that a result lies where its type and, lowered, its layout put it, in as much memory as that takes.
 fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Result<(), Stop> {
     let [before, after] = types;
     let fault = |why: &str| Err(Stop::Fault(why.into(), 0));
@@ -122,8 +122,8 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
     Ok(())
 }
 
-/// What a function does with the inputs that all forms have; `before` names the elements. Leaves of `steps` those that it did not
-/// take.
+/// Runs a function with the inputs that all forms have; `before` names the elements. Leaves of `steps` those that it
+/// did not take.
 ///
 /// # Errors
 /// The reason, with what the machine found.

@@ -1,4 +1,4 @@
-//! What operations of `math` give, on numbers: exactly, or as near as the processor's library has it.
+//! Evaluation of `math` operations, on numbers: exact, or as near as the processor's library has it.
 
 use crate::reader::model::Operator;
 

@@ -1,4 +1,4 @@
-//! What callers of a function see of it: how many arguments it has, and of which types.
+//! The interface that callers of a function see: how many arguments it has, and of which types.
 
 use crate::reader::layouts::{Layout, memory_space, row_major};
 use crate::reader::model::{Function, Kind, Place, Program, Type};
@@ -38,7 +38,7 @@ pub fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
 /// attributes of the LLVM dialect.
 ///
 /// # Errors
-/// What differs, in the last form of a public function.
+/// The difference, in the last form of a public function.
 pub fn check(before: &Function, form: &Form, strips: bool) -> Result<(), Stop> {
     let after = form.function;
     if !before.public {

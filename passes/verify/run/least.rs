@@ -10,7 +10,7 @@ pub fn steps(program: &Program, function: &Function) -> u64 {
 
 struct Least<'p> {
     program: &'p Program,
-    /// Of functions that were called.
+    /// The least steps of functions that were called.
     known: BTreeMap<&'p str, u64>,
 }
 
@@ -59,7 +59,7 @@ impl<'p> Least<'p> {
         self.of_region(&mut (function, BTreeMap::new()), body)
     }
 
-    /// Of branches between blocks, only the first block runs for certain.
+    /// Counts the least steps; with branches between blocks, only the first block runs for certain.
     fn of_region(&mut self, numbers: &mut Numbers<'p>, region: &'p Region) -> u64 {
         let steps = region.blocks.first().map_or(&[][..], |block| &block.steps);
         let mut all = 0_u64;

@@ -8,7 +8,7 @@ use crate::run::terms::{Term, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// What an SSA value is while the program runs.
+/// The run-time state of an SSA value.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// An index.
@@ -52,11 +52,11 @@ pub struct View {
 pub enum Origin {
     /// Allocated, or from the caller.
     Heap,
-    /// Of the stack: gone at the end of the function or of the iteration of a loop.
+    /// The stack: gone at the end of the function or of the iteration of a loop.
     Stack,
     /// An arena that the caller keeps.
     Caller,
-    /// Of a global that nobody may write.
+    /// A global that nobody may write.
     Constant,
 }
 
@@ -73,13 +73,13 @@ pub struct Buffer {
     pub copied: Vec<(i64, i64)>,
     /// Where elements have several bytes, the first byte of that of each, and their number.
     pub stored: Vec<(i64, i64)>,
-    /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
+    /// The last iterations that wrote and that read each element, where iterations run in any order.
     marks: Vec<[u32; 2]>,
-    /// Of elements what iterations did atomically.
+    /// The atomic operations of iterations on elements.
     atomics: FxHashMap<i64, Vec<Atomic>>,
 }
 
-/// What iterations that run in any order did to an element with one kind of atomic operation: the last of them, and all.
+/// Atomic operations of one kind on an element, by iterations that run in any order: the last iteration's, and all.
 #[derive(Debug)]
 struct Atomic {
     kind: Calc,

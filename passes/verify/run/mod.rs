@@ -52,7 +52,7 @@ pub enum Stop {
     Steps,
     /// An operation, or a use of one, that is not modelled, and where.
     Unknown(String, usize),
-    /// What a program must not do, and where.
+    /// An action that a program must not do, and where.
     Fault(String, usize),
 }
 
@@ -76,13 +76,13 @@ pub enum Printed {
 
 /// A program that runs.
 pub struct Run<'p> {
-    /// What runs.
+    /// The program that runs.
     pub program: &'p Program,
     /// The terms of all runs.
     pub terms: &'p mut Terms,
     /// All memory.
     pub buffers: Vec<Buffer>,
-    /// What is printed.
+    /// The printed pieces.
     pub printed: Vec<Printed>,
     /// How many more steps there may be.
     pub steps: u64,
@@ -90,7 +90,7 @@ pub struct Run<'p> {
     operators: FxHashMap<*const Operator, u32>,
     /// The views of globals.
     pub globals: FxHashMap<String, Value>,
-    /// Those that run now in any order.
+    /// The iterations that run now in any order.
     pub iterations: Option<Iterations>,
     /// The number of the next of them.
     pub next_iteration: u32,

@@ -1,4 +1,4 @@
-//! What is printed.
+//! The output of print operations.
 
 use crate::reader::model::{Element, Operator, PrintPiece};
 use crate::run::machine::Value;

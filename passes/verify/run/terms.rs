@@ -43,13 +43,13 @@ const MOST_OF_A_SUM: u64 = 1 << 32;
 /// The number of a term.
 pub type Term = u32;
 
-/// What an operation is on. Few have more, and of those that have not nothing is allocated.
+/// The operands of an operation. Few have more than 3; for the others nothing is allocated.
 pub type Operands = SmallVec<[Term; 3]>;
 
 /// Some bits of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Of which.
+    /// The term.
     pub of: Term,
     /// The first, counted from the least significant.
     pub low: u8,
@@ -57,7 +57,7 @@ pub struct Piece {
     pub len: u8,
 }
 
-/// What a term is.
+/// The definition of a term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// An element of an input: of which input, its number, and that of its type.
@@ -85,7 +85,7 @@ pub enum Undefined {
     All,
 }
 
-/// What is known of a term.
+/// The facts about a term.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// In bits; 0 for more than 64.
@@ -99,20 +99,20 @@ pub struct Info {
     pub near: f32,
     /// Whether an operation in it has a flag that no option allows and no operation of the program before has.
     pub flagged: bool,
-    /// Of the choices of inputs.
+    /// The values for the choices of inputs.
     pub values: [u64; CHOICES],
     /// Whether the program has no value there with that choice: a division by 0.
     pub open: [bool; CHOICES],
 }
 
-/// What a program takes for granted where it computes terms.
+/// The assumptions of a program where it computes terms.
 #[derive(Clone, Debug, Default)]
 pub struct Promises {
     /// The flags of the operations that make a term.
     flags: FxHashMap<Term, u32>,
-    /// Those of any operation on terms.
+    /// The flags of any operation on terms.
     all: u32,
-    /// Those of operations on indices: what affine maps compute does not overflow.
+    /// The flags of operations on indices: results of affine maps do not overflow.
     of_indices: u32,
     /// By what it divides; and what, where signed numbers overflow.
     divisors: FxHashSet<(Option<Term>, Term)>,
@@ -121,7 +121,7 @@ pub struct Promises {
 /// All terms.
 #[derive(Debug, Default)]
 pub struct Terms {
-    /// Those of the program before.
+    /// The promises of the program before.
     promises: Promises,
     /// Whether the program that runs is the one before: what it takes for granted holds.
     is_before: bool,
@@ -148,7 +148,7 @@ fn rounded_in_any_order(float: Format, count: u64) -> f32 {
 }
 
 impl Info {
-    /// Of a defined term of these values.
+    /// The facts about a defined term of these values.
     fn of(width: u8, values: [u64; CHOICES]) -> Info {
         let (undefined, open) = (Undefined::None, [false; CHOICES]);
         Info { width, undefined, unknown: false, near: 0.0, flagged: false, values, open }
@@ -165,17 +165,17 @@ impl Terms {
         Terms { allowed, ..Terms::default() }
     }
 
-    /// What a term is.
+    /// The definition of a term.
     pub fn node(&self, term: Term) -> &Node {
         &self.nodes[term as usize].0
     }
 
-    /// What is known of a term.
+    /// The facts about a term.
     pub fn info(&self, term: Term) -> Info {
         self.nodes[term as usize].1
     }
 
-    /// What the operation of a number computes.
+    /// The function that the operation of a number computes.
     pub fn calc_of(&self, number: u32) -> Calc {
         self.operators[number as usize].1
     }
@@ -255,7 +255,7 @@ impl Terms {
         }
     }
 
-    /// What the program that ran took for granted, and a divisor of its own that may be 0.
+    /// Returns the promises of the program that ran, and a divisor of its own that may be 0.
     pub fn end(&mut self) -> (Promises, Option<Term>) {
         (std::mem::take(&mut self.promises), self.divisor.take())
     }
@@ -368,7 +368,7 @@ impl Terms {
         term
     }
 
-    /// What is known of the result of an operation.
+    /// The facts about the result of an operation.
     fn result(&self, number: u32, operands: &[Term], width: u8) -> Info {
         let operator = &self.operators[number as usize];
         let of = |k: usize| operands.get(k).map(|operand| &self.nodes[*operand as usize].1);

@@ -6,7 +6,7 @@ use crate::reader::flags::CONTRACT;
 use crate::reader::model::{Element, Operator};
 
 impl Terms {
-    /// What other operations make of an operation that they define.
+    /// The term of an operation that other operations define.
     pub(super) fn composed(&mut self, number: u32, operands: &[Term]) -> Option<Term> {
         let (operator, calc) = &self.operators[number as usize];
         match calc {

@@ -1,4 +1,4 @@
-//! What flags of operations promise of terms, and what atomic operations leave as it is.
+//! Promises of flags about terms, and the bits that atomic operations leave as they are.
 
 use super::{Term, Terms, mask};
 use crate::reader::calc::Calc;

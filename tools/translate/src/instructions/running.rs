@@ -253,7 +253,7 @@ mod tests {
         crate::import(&module, &text, "m.hlo").expect("MLIR").contains("scf.for")
     }
 
-    /// What [`runs`] says where the order may be any, and where it must be the program's.
+    /// The results of [`runs`] where the order may be any, and where it must be the program's.
     const ANY: [bool; 3] = [true; 3];
     const IN_ORDER: [bool; 3] = [true, false, false];
 
