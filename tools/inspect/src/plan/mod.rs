@@ -307,16 +307,18 @@ fn best_plan(
     room_for_steps: bool,
     clock: &mut Clock,
 ) -> Result<LayoutPlan, Unplanned> {
-    let mut plan = plan_in_memories(planner, capacities, clock)?;
-    while room_for_steps {
-        plan = planner.plan_in_steps(&clock.options(), &mut |progress| clock.go_on(progress))?;
+    let plan = plan_in_memories(planner, capacities, clock)?;
+    if !room_for_steps {
+        return Ok(plan);
+    }
+    loop {
+        let plan = planner.plan_in_steps(&clock.options(), &mut |progress| clock.go_on(progress))?;
         let over = if capacities.unlimited { Vec::new() } else { planner.exceeded(&plan) };
         if over.is_empty() {
-            break;
+            return Ok(plan);
         }
         planner.limit(&over, capacities.residence(), &mut |progress| clock.go_on(progress))?;
     }
-    Ok(plan)
 }
 
 /// The best plan within the capacities, also those of the machine: they are added where the best plan without them
