@@ -7,7 +7,7 @@
 //! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
 //! [`crate::targets`] computes with the costs and defines them.
 
-use super::preferences::{PreferenceRow, Preferences};
+use super::preferences::{OTHER, PreferenceRow, Preferences};
 use crate::text::{Cursor, Error, choices, did_you_mean, excerpt, instead};
 use std::fmt;
 
@@ -185,9 +185,6 @@ pub struct Model {
 
 /// The parts of the text, in order.
 const PARTS: [&str; 8] = ["unit", "registers", "layouts", "links", "work", "costs", "preferences", "doubt"];
-
-/// The doubt about programs with no other row.
-pub(super) const OTHER: &str = "other";
 
 /// The rules of default layouts, by name.
 const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];

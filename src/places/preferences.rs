@@ -27,7 +27,6 @@
 //! order is row-major. An array without a dimension of the listed kinds is in the machine's default layout. An operation
 //! without a row takes any layouts.
 
-use super::model::OTHER;
 use crate::text::{Cursor, Error, choices, excerpt, instead};
 use std::fmt;
 
@@ -81,6 +80,9 @@ words! {
     Sort "sort",
     Matrix "matrix",
 }
+
+/// The name of the programs without an operation that has a row.
+pub(super) const OTHER: &str = "other";
 
 /// An array of an operation, and the kinds of its dimensions.
 type ArrayKinds = (&'static str, &'static [DimKind]);

@@ -5,31 +5,13 @@
 //! and no preference was fitted to.
 
 use super::classes::LayoutId;
-use super::judging::EntryChange;
-use super::layout_plan::LayoutPlan;
+use super::layout_plan::{Doubt, EntryChange, LayoutPlan};
 use super::planned_layout::PlannedLayout;
 use super::planner::{GoOn, Planner};
 use super::program::Doing;
 use super::tiled::TiledPlanner;
 use crate::solver::{FORBIDDEN, Marginal, Options, min_marginals, solve};
 use rustc_hash::FxHashMap;
-use tensor_layout::places::{Decimal, PreferenceRow};
-
-/// Layouts of arguments and results that are in doubt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Doubt {
-    /// The operation of the program whose row of the machine's doubt is the largest; `None` for that of programs without such rows.
-    pub row: Option<PreferenceRow>,
-    /// The row: the part by which four of five programs cost at most more than planned, beside default layouts.
-    pub off: Decimal,
-    /// The best plan with default layouts of all arguments and results costs so much.
-    pub default: i64,
-    /// The arguments and results that are better left in their default layouts, with these.
-    pub leave: Vec<EntryChange>,
-    /// The best plan that leaves them costs so much.
-    pub cost: i64,
-}
 
 impl TiledPlanner<'_, '_> {
     /// The variables of arguments and then of results, and their arrays.

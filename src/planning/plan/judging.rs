@@ -13,7 +13,7 @@
 //!
 //! Plans whose arguments and results have the same orders are one to the judge, and are priced once.
 
-use super::layout_plan::{LayoutPlan, Unplanned};
+use super::layout_plan::{EntryChange, LayoutPlan, Unplanned};
 use super::planned_layout::PlannedLayout;
 use super::planner::{GoOn, Planner};
 use super::program::EntryOrders;
@@ -25,18 +25,6 @@ use std::collections::BinaryHeap;
 
 /// The most that a layout is taken to cost more or less than here, so that all costs add up within 64 bits.
 const MOST_LEARNED: i64 = 1 << 40;
-
-/// An argument or a result in another layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct EntryChange {
-    /// Whether it is an argument.
-    pub argument: bool,
-    /// Its number among the arrays of all arguments, or of all results.
-    pub number: usize,
-    /// The layout.
-    pub layout: PlannedLayout,
-}
 
 /// A question to a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::solver::{Certificate, Marginal, NetworkError, NoPlan, Solution};
 use std::fmt;
 use std::ops::Range;
 use tensor_layout::operations::shape::Array;
-use tensor_layout::places::CollectiveKind;
+use tensor_layout::places::{CollectiveKind, Decimal, PreferenceRow};
 use tensor_layout::text::{Error, ErrorKind};
 use tensor_layout::tiled::layout::Layout;
 use tensor_layout::transfers::{StridedCopy, whole_copy};
@@ -309,6 +309,34 @@ impl From<Located> for Unplanned {
             _ => Unplanned::Wrong(Some(node), error),
         }
     }
+}
+
+/// An argument or a result in another layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryChange {
+    /// Whether it is an argument.
+    pub argument: bool,
+    /// Its number among the arrays of all arguments, or of all results.
+    pub number: usize,
+    /// The layout.
+    pub layout: PlannedLayout,
+}
+
+/// Layouts of arguments and results that are in doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Doubt {
+    /// The operation of the program whose row of the machine's doubt is the largest; `None` for that of programs without such rows.
+    pub row: Option<PreferenceRow>,
+    /// The row: the part by which four of five programs cost at most more than planned, beside default layouts.
+    pub off: Decimal,
+    /// The best plan with default layouts of all arguments and results costs so much.
+    pub default: i64,
+    /// The arguments and results that are better left in their default layouts, with these.
+    pub leave: Vec<EntryChange>,
+    /// The best plan that leaves them costs so much.
+    pub cost: i64,
 }
 
 /// A solution as a plan.

@@ -94,11 +94,10 @@ pub mod transfers;
 pub mod ways;
 pub mod working;
 
-pub use doubt::Doubt;
-pub use judging::{EntryChange, JudgedPlan, Lesson, Price, Question};
+pub use judging::{JudgedPlan, Lesson, Price, Question};
 pub use layout_plan::{
-    Alternative, LaidOut, LayoutPlan, MemoryExcess, PlannedCollective, PlannedRelayout, PlannedRemake, PlannedStay,
-    PlannedTransfer, Unplanned,
+    Alternative, Doubt, EntryChange, LaidOut, LayoutPlan, MemoryExcess, PlannedCollective, PlannedRelayout,
+    PlannedRemake, PlannedStay, PlannedTransfer, Unplanned,
 };
 pub use placing::Residence;
 pub use planned_layout::{BESIDE, PlannedLayout};

@@ -3,8 +3,7 @@
 //! A problem is a network of costs, with a resource for each capacity. What its choices are is known to those who build it:
 //! [tiled layouts](super::tiled), or [layouts over places](super::sharding).
 
-use super::doubt::Doubt;
-use super::layout_plan::{Alternative, LaidOut, LayoutPlan, MemoryExcess, PlannedRelayout, Unplanned};
+use super::layout_plan::{Alternative, Doubt, LaidOut, LayoutPlan, MemoryExcess, PlannedRelayout, Unplanned};
 use super::placing::Residence;
 use super::planned_layout::PlannedLayout;
 use super::posed::Located;

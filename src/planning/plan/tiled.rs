@@ -2,9 +2,8 @@
 
 use super::again::made_again;
 use super::classes::{LayoutClasses, LayoutId};
-use super::doubt::Doubt;
 use super::holders::HeldIn;
-use super::layout_plan::{LaidOut, LayoutPlan, PlannedRelayout, Telling, Unplanned};
+use super::layout_plan::{Doubt, LaidOut, LayoutPlan, PlannedRelayout, Telling, Unplanned};
 use super::moving::{ends, form};
 use super::placing::{Placed, Residence};
 use super::planned_layout::PlannedLayout;
