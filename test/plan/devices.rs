@@ -380,13 +380,13 @@ ENTRY main {
 fn capacities_of_other_spaces_and_twice_are_errors() {
     let module = Module::parse(&training(64, &[32, 64, 32])).unwrap();
     let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse("tpu_v5e_4").unwrap());
-    let posed = |limits: &[SpaceLimit]| {
+    let problem = |limits: &[SpaceLimit]| {
         ShardingPlanner::new(&graphs, module.entry, &facts, &machine).unwrap().limited(limits).map(|_| ())
     };
     let limit = |space: u8| SpaceLimit { space, bytes: 1 << 30 };
-    assert!(posed(&[limit(0)]).is_ok());
-    assert!(posed(&[limit(3)]).unwrap_err().to_string().contains("no memory space 3"));
-    assert!(posed(&[limit(0), limit(0)]).unwrap_err().to_string().contains("one capacity, found two"));
+    assert!(problem(&[limit(0)]).is_ok());
+    assert!(problem(&[limit(3)]).unwrap_err().to_string().contains("no memory space 3"));
+    assert!(problem(&[limit(0), limit(0)]).unwrap_err().to_string().contains("one capacity, found two"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod fixed_layouts;
 mod invariance;
 mod memory;
 mod plan;
-mod remaking;
+mod rematerialize;
 mod residency;
 mod schedule;
 mod scheduling;

@@ -3,8 +3,8 @@
 use layout_plan::plan::classes::LayoutId;
 use layout_plan::plan::digits::{by_dimension, in_a_row};
 use layout_plan::plan::moving::{form, in_place};
-use layout_plan::plan::posed::Posed;
-use layout_plan::plan::program::{Doing, Program};
+use layout_plan::plan::problem::LayoutProblem;
+use layout_plan::plan::program::{InstanceKind, Program};
 use layout_plan::plan::ways::Way;
 use layout_plan::plan::{EntryLayouts, LayoutPlan, PlannedLayout, Planner, SpaceLimit, TiledPlanner, Unplanned};
 use layout_plan::solver::{CostNetwork, Options, check};
@@ -248,11 +248,11 @@ fn plans_within_capacities_cost_what_the_best_of_all_costs() {
         let module = Module::parse(&text).unwrap();
         let (graphs, facts) = (module.graphs(), module.facts());
         let target = Target::parse("tpu_v5e").unwrap();
-        let posed = || TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
-        let free = posed().plan(&Options::default(), &mut |_| true).unwrap();
+        let problem = || TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+        let free = problem().plan(&Options::default(), &mut |_| true).unwrap();
         for bytes in [0, 8191, 8192, 16384, 24576, 65536, 100_000, 1 << 20] {
             for space in [0, 1] {
-                let planner = posed().limited(&[SpaceLimit { space, bytes }]).unwrap();
+                let planner = problem().limited(&[SpaceLimit { space, bytes }]).unwrap();
                 let least = least(planner.network());
                 match planner.plan(&Options::default(), &mut |_| true) {
                     Ok(plan) => {
@@ -559,13 +559,14 @@ fn a_reshape_that_moves_elements_is_made_in_its_form() {
         let module = Module::parse(&text).unwrap();
         let (graphs, facts) = (module.graphs(), module.facts());
         let program = Program::new(&graphs, module.entry, &facts).unwrap();
-        let posed = Posed::new(program, &target, EntryLayouts::Free).unwrap();
-        let k = posed.program.instances.iter().position(|own| own.doing == Doing::Operation(&Operation::Reshape));
-        let (k, choices) = (k.unwrap(), &posed.choices);
-        let form = form(&posed.program, choices, k).unwrap();
-        let result = posed.program.instances[k].results[0];
+        let problem = LayoutProblem::new(program, &target, EntryLayouts::Free).unwrap();
+        let k =
+            problem.program.instances.iter().position(|own| own.kind == InstanceKind::Operation(&Operation::Reshape));
+        let (k, choices) = (k.unwrap(), &problem.choices);
+        let form = form(&problem.program, choices, k).unwrap();
+        let result = problem.program.instances[k].results[0];
         assert_eq!(in_place(choices, form), !moving, "{text}");
-        assert_eq!((posed.renames.of_argument[result], posed.renames.to_result[k]), (!moving, !moving), "{text}");
+        assert_eq!((problem.renames.of_argument[result], problem.renames.to_result[k]), (!moving, !moving), "{text}");
         if !moving {
             continue;
         }
@@ -596,10 +597,10 @@ fn what_the_machine_prefers_is_in_every_list() {
     let (module, target) = (Module::parse(&text).unwrap(), Target::parse("tpu_v5e").unwrap());
     let (graphs, facts) = (module.graphs(), module.facts());
     let program = Program::new(&graphs, module.entry, &facts).unwrap();
-    let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
-    let Posed { program, choices, .. } = &posed;
+    let problem = LayoutProblem::new(program, &target, EntryLayouts::Default).unwrap();
+    let LayoutProblem { program, choices, .. } = &problem;
     for (k, instance) in program.instances.iter().enumerate() {
-        let Doing::Operation(operation @ Operation::Dot { .. }) = instance.doing else { continue };
+        let InstanceKind::Operation(operation @ Operation::Dot { .. }) = instance.kind else { continue };
         let arrays = |numbers: &[usize]| numbers.iter().map(|made| program.made[*made].array).collect::<Vec<_>>();
         for want in target.wants(operation, &arrays(&instance.operands), &arrays(&instance.results)).unwrap() {
             let id = |made: usize, layout: &Option<Layout>| {

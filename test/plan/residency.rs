@@ -2,15 +2,15 @@
 
 use crate::sample::Sample;
 use fastrand::Rng;
-use layout_plan::plan::again::made_again;
+use layout_plan::plan::clone_cheap::made_again;
 use layout_plan::plan::kernels::Kept;
 use layout_plan::plan::placing::amounts;
-use layout_plan::plan::posed::Posed;
+use layout_plan::plan::problem::LayoutProblem;
 use layout_plan::plan::program::Program;
 use layout_plan::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
 use layout_plan::plan::transfers::{BANDWIDTH, KernelClock};
 use layout_plan::plan::{
-    ArrayName, Doing, EntryLayouts, LayoutPlan, PlannedStay, PlannedTransfer, Planner, Residence, SpaceLimit,
+    ArrayName, EntryLayouts, InstanceKind, LayoutPlan, PlannedStay, PlannedTransfer, Planner, Residence, SpaceLimit,
     TiledPlanner, Unplanned,
 };
 use layout_plan::solver::{CostNetwork, Options, check};
@@ -255,7 +255,7 @@ fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
 struct ScheduledPlan<'a> {
     target: &'a Target,
     plan: &'a LayoutPlan,
-    posed: &'a Posed<'a, 'a>,
+    problem: &'a LayoutProblem<'a, 'a>,
     /// The time of each kernel.
     times: Vec<i64>,
 }
@@ -266,12 +266,12 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
     let (graphs, facts) = (module.graphs(), module.facts());
     let planner = TiledPlanner::new(&graphs, module.entry, &facts, target, EntryLayouts::Default).unwrap();
     let program = Program::new(&graphs, module.entry, &facts).unwrap();
-    let posed = Posed::new(made_again(&program).unwrap(), target, EntryLayouts::Default).unwrap();
-    let n = posed.program.instances.len();
-    let times = kernel_times(planner.network(), &posed, choices);
-    let clock = KernelClock::new(&posed, planner.network(), &[]);
+    let problem = LayoutProblem::new(made_again(&program).unwrap(), target, EntryLayouts::Default).unwrap();
+    let n = problem.program.instances.len();
+    let times = kernel_times(planner.network(), &problem, choices);
+    let clock = KernelClock::new(&problem, planner.network(), &[]);
     (0..n).for_each(|k| assert!(clock.time(k..k + 1) <= times[k], "kernel {k} takes less than the clock says"));
-    let scheduled = ScheduledPlan { target, plan, posed: &posed, times };
+    let scheduled = ScheduledPlan { target, plan, problem: &problem, times };
     let used = scheduled.used_bytes();
     scheduled.check_peaks(&used, limits);
     for moment in 0..n as i64 {
@@ -283,19 +283,19 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
 impl ScheduledPlan<'_> {
     /// The bytes in each memory space at each moment.
     fn used_bytes(&self) -> BTreeMap<(u8, i64), i64> {
-        let ScheduledPlan { plan, posed, .. } = self;
+        let ScheduledPlan { plan, problem, .. } = self;
         let mut used: BTreeMap<(u8, i64), i64> = BTreeMap::new();
-        let told = (0..posed.program.made.len()).filter(|made| !posed.program.is_result(*made));
-        let moments = posed.moments();
+        let told = (0..problem.program.made.len()).filter(|made| !problem.program.is_result(*made));
+        let moments = problem.moments();
         for ((made, (name, layouts)), space) in told.zip(&plan.values).zip(&plan.spaces) {
             let stays: Vec<_> = plan.stays.iter().filter(|stay| stay.at == *name).collect();
             let mut add = |space: u8, moments: Range<i64>, bytes: i64| {
                 moments.for_each(|moment| *used.entry((space, moment)).or_default() += bytes);
             };
-            if stays.is_empty() || posed.kernels.kept[posed.program.made[made].by] != Kept::Stored {
-                let sizes = posed.program.made[made].array.sizes().unwrap();
+            if stays.is_empty() || problem.kernels.kept[problem.program.made[made].by] != Kept::Stored {
+                let sizes = problem.program.made[made].array.sizes().unwrap();
                 let expansion = tensor_layout::tiled::Expansion::new(&sizes, layouts[0].tiled().unwrap()).unwrap();
-                let bytes = expansion.padded_bytes(posed.program.made[made].array.element).unwrap();
+                let bytes = expansion.padded_bytes(problem.program.made[made].array.element).unwrap();
                 moments[made].iter().for_each(|own| add(*space, own.clone(), bytes));
                 continue;
             }
@@ -314,7 +314,7 @@ impl ScheduledPlan<'_> {
 
     /// Checks that a copy has its time and its memory, is for an operation, and moves all bytes.
     fn check_transfer(&self, made: usize, stays: &[&PlannedStay], transfer: &PlannedTransfer) {
-        let ScheduledPlan { target, posed, times, .. } = self;
+        let ScheduledPlan { target, problem, times, .. } = self;
         let takes = target.transfer_time(transfer.bytes, [transfer.from, transfer.to]).unwrap();
         let beside: i64 = (transfer.moments.start..transfer.moments.end).map(|k| times[k as usize]).sum();
         assert!(beside + transfer.exposed >= takes[0] + takes[1], "{transfer:?}");
@@ -325,12 +325,12 @@ impl ScheduledPlan<'_> {
             moments.is_empty() || own.any(|s| s.moments.start <= moments.start && moments.end <= s.moments.end)
         };
         assert!(holds(transfer.from, transfer.moments.clone()) && holds(transfer.to, transfer.moments.clone()));
-        let kernels = |user: &usize| posed.kernels.part_of[*user].iter().copied().chain([*user]).max();
-        let last = posed.users[made].iter().filter_map(|(user, _)| kernels(user)).max();
+        let kernels = |user: &usize| problem.kernels.part_of[*user].iter().copied().chain([*user]).max();
+        let last = problem.users[made].iter().filter_map(|(user, _)| kernels(user)).max();
         let used = last.is_some_and(|last| last as i64 >= transfer.moments.end);
         assert!(used, "{transfer:?} is for nothing");
         // All bytes, in one run between the memories.
-        let sizes = posed.program.made[made].array.sizes().unwrap();
+        let sizes = problem.program.made[made].array.sizes().unwrap();
         let expansion = tensor_layout::tiled::Expansion::new(&sizes, &transfer.layout).unwrap();
         let copy = &transfer.copy;
         assert_eq!((copy.from, copy.to, copy.run()), (0, 0, expansion.elements()));
@@ -339,14 +339,14 @@ impl ScheduledPlan<'_> {
 
     /// Checks that users of a copy find its result, and all others the original.
     fn check_users(&self, made: usize, name: &ArrayName, space: u8, stays: &[&PlannedStay]) {
-        let ScheduledPlan { plan, posed, times, .. } = self;
+        let ScheduledPlan { plan, problem, times, .. } = self;
         let first = stays.iter().find(|stay| stay.space == space);
-        for (user, _) in &posed.users[made] {
-            let result = matches!(posed.program.instances[*user].doing, Doing::Result(_));
-            let kernels = &posed.kernels.part_of[*user];
+        for (user, _) in &problem.users[made] {
+            let result = matches!(problem.program.instances[*user].kind, InstanceKind::Result(_));
+            let kernels = &problem.kernels.part_of[*user];
             let at =
                 if result { times.len() as i64 - 1 } else { kernels.iter().copied().min().unwrap_or(*user) as i64 };
-            let node = posed.program.instances[*user].node;
+            let node = problem.program.instances[*user].node;
             let copies = plan.transfers.iter().filter(|own| own.at == *name && own.read_by.contains(&node));
             let read: Vec<u8> = copies.map(|own| own.to).collect();
             let there = |space: u8| stays.iter().any(|stay| stay.space == space && stay.moments.contains(&at));
@@ -374,10 +374,10 @@ impl ScheduledPlan<'_> {
 }
 
 /// The time of each kernel in a plan, without memory costs.
-fn kernel_times(network: &CostNetwork, posed: &Posed, choices: &[usize]) -> Vec<i64> {
-    let n = posed.program.instances.len();
+fn kernel_times(network: &CostNetwork, problem: &LayoutProblem, choices: &[usize]) -> Vec<i64> {
+    let n = problem.program.instances.len();
     let mut times = vec![0; n];
-    let mut add = |k: usize, cost: i64| times[posed.kernels.part_of[k].iter().copied().min().unwrap_or(k)] += cost;
+    let mut add = |k: usize, cost: i64| times[problem.kernels.part_of[k].iter().copied().min().unwrap_or(k)] += cost;
     (0..n).for_each(|k| add(k, network.variables()[k][choices[k]]));
     for edge in network.edges().iter().filter(|edge| edge.ends[1] < n) {
         let [a, b] = edge.ends;
@@ -415,12 +415,12 @@ fn plans_over_time_are_the_best_and_run() {
         let text = program(&mut rng, arguments, operations);
         let module = Module::parse(&text).unwrap_or_else(|errors| panic!("{errors:?} {text}"));
         let (graphs, facts) = (module.graphs(), module.facts());
-        let posed = || TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
-        let free = posed().plan(&Options::default(), &mut |_| true).unwrap();
+        let problem = || TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+        let free = problem().plan(&Options::default(), &mut |_| true).unwrap();
         let peak = free.taken.iter().find(|taken| taken.space == 1).map_or(0, |taken| taken.peak);
         for bytes in [0, peak / 4, peak / 2, peak * 3 / 4, peak] {
             let limits = [SpaceLimit { space: 1, bytes }];
-            let planner = posed().limited(&limits).unwrap();
+            let planner = problem().limited(&limits).unwrap();
             let options = Options { work: if round < 30 { 1 << 30 } else { 1 << 22 }, ..Options::default() };
             let plan = match planner.plan(&options, &mut |_| true) {
                 Ok(plan) => plan,
@@ -436,13 +436,13 @@ fn plans_over_time_are_the_best_and_run() {
                 tried += 1;
             }
             run(&text, &target, &plan, plan.solution.choices(), &limits);
-            let life = posed().limited_in(&limits, Residence::ForLife).unwrap().plan(&options, &mut |_| true);
+            let life = problem().limited_in(&limits, Residence::ForLife).unwrap().plan(&options, &mut |_| true);
             if let Ok(life) = life {
                 // Arrays in one memory for life are a special case of plans over time.
                 assert!(plan.bound <= life.cost && life.stays.is_empty() && life.transfers.is_empty());
                 better += usize::from(plan.cost < life.cost);
                 // Between the two are plans that keep each array in one memory as a whole.
-                let whole = posed().limited_in(&limits, Residence::Whole).unwrap().plan(&options, &mut |_| true);
+                let whole = problem().limited_in(&limits, Residence::Whole).unwrap().plan(&options, &mut |_| true);
                 let whole = whole.unwrap_or_else(|why| panic!("{why:?} {text}"));
                 assert!(plan.bound <= whole.cost && whole.bound <= life.cost, "{bytes} {text}");
                 let moves = |stay: &PlannedStay| whole.transfers.iter().any(|own| own.at == stay.at);

@@ -1,7 +1,7 @@
 //! Sharding over places: bytes against a slow count, and plans against layouts by hand.
 
 use layout_plan::plan::sharding::{AxisCut, Home, IndexRange, Levels, LoopNest, ShardingPlanner, Spread, of_array};
-use layout_plan::plan::{Doing, LayoutPlan, PlannedLayout, Planner, Program, Unplanned};
+use layout_plan::plan::{InstanceKind, LayoutPlan, PlannedLayout, Planner, Program, Unplanned};
 use layout_plan::solver::{Options, check};
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
@@ -50,7 +50,8 @@ fn stencil() -> [Vec<i64>; 2] {
         WindowDim { size: 3, stride: 1, low: 1, high: 1, window_dilation: 1, base_dilation: 1, reversed: false };
     let operation = Operation::ReduceWindow { window: vec![window; 3] };
     let array = Array::parse("f32[128,128,128]").unwrap();
-    let nest = LoopNest::new(&Doing::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
+    let nest =
+        LoopNest::new(&InstanceKind::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
     let levels = Levels::new(&machine).unwrap();
     let moved = moved(&levels, &nest, &by_hand, &nest.operands[0], (&[128; 3], &by_hand));
     let plan = planned(STENCIL, "mn_core_2");
@@ -155,7 +156,7 @@ impl ByHand {
             Operation::Dot { lhs_batch: vec![], rhs_batch: vec![], lhs_contracting: vec![1], rhs_contracting: vec![0] };
         let sizes = [[m, k], [k, n], [m, n]];
         let arrays = sizes.map(|sizes| Array::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap());
-        let nest = LoopNest::new(&Doing::Operation(&dot), &[&arrays[0], &arrays[1]], &[&arrays[2]]);
+        let nest = LoopNest::new(&InstanceKind::Operation(&dot), &[&arrays[0], &arrays[1]], &[&arrays[2]]);
         let all: Vec<&Vec<IndexRange>> = nest.operands.iter().chain(&nest.results).collect();
         let loop_of = |dim: usize| all[self.array][dim].of_loop();
         let other = (0..3).find(|of| (0..2).all(|dim| loop_of(dim) != Some(*of)));
@@ -284,7 +285,7 @@ fn windows_are_found_in_loops() {
         WindowDim { size: 3, stride: 2, low: 0, high: 0, window_dilation: 2, base_dilation: 1, reversed: false };
     let (data, result) = (array("f32[13]"), array("f32[5]"));
     let by_window = LoopNest::new(
-        &Doing::Operation(&Operation::ReduceWindow { window: vec![window] }),
+        &InstanceKind::Operation(&Operation::ReduceWindow { window: vec![window] }),
         &[&data, &array("f32[]")],
         &[&result],
     );
@@ -295,7 +296,7 @@ fn windows_are_found_in_loops() {
             operands: vec![Some(vec![e])],
             results: vec![vec![Expr::Var(0)]],
         };
-        LoopNest::new(&Doing::Operation(&Operation::Loops(Box::new(loops))), &[&data], &[&result])
+        LoopNest::new(&InstanceKind::Operation(&Operation::Loops(Box::new(loops))), &[&data], &[&result])
     };
     let by_loops = index(Expr::Var(0).times(2) + Expr::Var(1).times(2));
     assert_eq!(by_loops.operands, by_window.operands[..1]);
@@ -397,7 +398,8 @@ fn traffic_is_what_a_count_of_elements_says() {
         let offset = rng.i64(-2..3);
         let operation = Operation::Pad { low: vec![-offset; 2], high: vec![offset; 2], interior: vec![0; 2] };
         let array = Array::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap();
-        let nest = LoopNest::new(&Doing::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
+        let nest =
+            LoopNest::new(&InstanceKind::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
         let found = moved(&levels, &nest, &loops, &nest.operands[0], (&sizes, &held));
         let found: Vec<i64> = found.iter().map(|bytes| bytes / 4).collect();
         assert_eq!(found, counted(&machine, &loops, offset, &sizes, &held), "{sizes:?} {loops:?} {held:?} {offset}");

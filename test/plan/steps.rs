@@ -1,6 +1,6 @@
 //! Steps over time: bytes against a run of the loops with buffers, and the search's cuts against all cuts.
 
-use layout_plan::plan::Doing;
+use layout_plan::plan::InstanceKind;
 use layout_plan::plan::sharding::{
     AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SteppedArray, TimeCut, cuts,
 };
@@ -21,7 +21,7 @@ impl Case {
             sizes.iter().map(|own| Array::parse(&format!("f32{own:?}").replace(' ', "")).unwrap()).collect();
         let (result, operands) = arrays.split_last().unwrap();
         let operands: Vec<&Array> = operands.iter().collect();
-        let nest = LoopNest::new(&Doing::Operation(operation), &operands, &[result]);
+        let nest = LoopNest::new(&InstanceKind::Operation(operation), &operands, &[result]);
         Case { nest, sizes: sizes.iter().map(|own| own.to_vec()).collect() }
     }
 

@@ -6,7 +6,7 @@ use layout_plan::plan::sharding::{
     cuts, pieces,
 };
 use layout_plan::plan::{
-    Doing, EntryLayouts, LayoutPlan, PlannedLayout, Planner, Residence, SpaceLimit, TiledPlanner, Unplanned,
+    EntryLayouts, InstanceKind, LayoutPlan, PlannedLayout, Planner, Residence, SpaceLimit, TiledPlanner, Unplanned,
 };
 use layout_plan::solver::{Options, check};
 use std::collections::{BTreeMap, BTreeSet};
@@ -476,7 +476,7 @@ fn product_nest(sizes: [[i64; 2]; 3]) -> LoopNest {
         lhs_contracting: vec![1],
         rhs_contracting: vec![0],
     };
-    LoopNest::new(&Doing::Operation(&dot), &[&shapes[0], &shapes[1]], &[&shapes[2]])
+    LoopNest::new(&InstanceKind::Operation(&dot), &[&shapes[0], &shapes[1]], &[&shapes[2]])
 }
 
 /// The least bytes that a cut into whole tiles moves in this room, over all step sizes and orders.

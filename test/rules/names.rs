@@ -97,7 +97,7 @@ const CLOSED: &[(&str, &[&str])] = &[
             "Node",
             "ValueRef",
             "Value",
-            "Doing",
+            "InstanceKind",
             "Instance",
             "Made",
             "Program",

@@ -10,7 +10,7 @@
 
 use crate::choose::indexing_analysis::shape;
 use layout_ir::{self as ir, Op, Shaped, Val};
-use layout_plan::plan::{Doing, Instance, Made, Program};
+use layout_plan::plan::{Instance, InstanceKind, Made, Program};
 use melior::Context;
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
@@ -26,17 +26,17 @@ pub type ArrayId = usize;
 /// The action of a step.
 #[derive(Clone, Debug)]
 pub enum StepKind {
-    /// See [`Doing::Argument`].
+    /// See [`InstanceKind::Argument`].
     Argument(usize),
-    /// See [`Doing::Operation`].
+    /// See [`InstanceKind::Operation`].
     Operation(Operation),
-    /// See [`Doing::Merge`].
+    /// See [`InstanceKind::Merge`].
     Merge,
-    /// See [`Doing::Copy`].
+    /// See [`InstanceKind::Copy`].
     Copy,
-    /// See [`Doing::Opaque`].
+    /// See [`InstanceKind::Opaque`].
     Opaque,
-    /// See [`Doing::Result`].
+    /// See [`InstanceKind::Result`].
     Result(usize),
 }
 
@@ -275,16 +275,16 @@ impl<'c> Steps<'c> {
 
 impl Step<'_> {
     fn instance(&self, number: usize) -> Instance<'_> {
-        let doing = match &self.kind {
-            StepKind::Argument(argument) => Doing::Argument(*argument, 0),
-            StepKind::Operation(operation) => Doing::Operation(operation),
-            StepKind::Merge => Doing::Merge,
-            StepKind::Copy => Doing::Copy,
-            StepKind::Opaque => Doing::Opaque,
-            StepKind::Result(result) => Doing::Result(*result),
+        let kind = match &self.kind {
+            StepKind::Argument(argument) => InstanceKind::Argument(*argument, 0),
+            StepKind::Operation(operation) => InstanceKind::Operation(operation),
+            StepKind::Merge => InstanceKind::Merge,
+            StepKind::Copy => InstanceKind::Copy,
+            StepKind::Opaque => InstanceKind::Opaque,
+            StepKind::Result(result) => InstanceKind::Result(*result),
         };
         let (operands, results) = (self.operands.clone(), self.results.clone());
-        Instance { doing, operands, results, times: self.times, rounds: 0, node: (0, number), once: false }
+        Instance { kind, operands, results, times: self.times, rounds: 0, node: (0, number), once: false }
     }
 }
 

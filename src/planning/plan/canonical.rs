@@ -12,7 +12,7 @@
 //!
 //! Dead code is no user of arrays and offers no candidates: it costs nothing, wherever in the text it is.
 
-use super::program::{Doing, Instance, Program};
+use super::program::{Instance, InstanceKind, Program};
 use rustc_hash::FxHasher;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -36,7 +36,7 @@ impl CanonicalOrder {
         let mut results: Vec<(usize, usize)> = Vec::new();
         let mut read = vec![false; count];
         for (k, instance) in program.instances.iter().enumerate() {
-            if let Doing::Result(number) = instance.doing {
+            if let InstanceKind::Result(number) = instance.kind {
                 results.push((number, k));
             }
             makers(program, instance).filter(|by| *by < k).for_each(|by| read[by] = true);
@@ -118,8 +118,8 @@ fn hashes(program: &Program) -> Vec<u64> {
     for _ in 0..2 {
         for (k, instance) in program.instances.iter().enumerate() {
             let mut hasher = FxHasher::default();
-            let Instance { doing, times, rounds, once, .. } = instance;
-            (format!("{doing:?}"), times, rounds, once).hash(&mut hasher);
+            let Instance { kind, times, rounds, once, .. } = instance;
+            (format!("{kind:?}"), times, rounds, once).hash(&mut hasher);
             for made in &instance.results {
                 let array = program.made[*made].array;
                 (array.element, &array.dims).hash(&mut hasher);

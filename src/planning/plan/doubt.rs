@@ -8,7 +8,7 @@ use super::classes::LayoutId;
 use super::layout_plan::{Doubt, EntryChange, LayoutPlan};
 use super::planned_layout::PlannedLayout;
 use super::planner::{GoOn, Planner};
-use super::program::Doing;
+use super::program::InstanceKind;
 use super::tiled::TiledPlanner;
 use crate::solver::{FORBIDDEN, Marginal, Options, min_marginals, solve};
 use rustc_hash::FxHashMap;
@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 impl TiledPlanner<'_, '_> {
     /// The variables of arguments and then of results, and their arrays.
     pub(super) fn ends(&self) -> Vec<(usize, usize)> {
-        let arrays = self.posed.program.entry_arrays().concat();
-        arrays.into_iter().map(|made| (self.posed.program.made[made].by, made)).collect()
+        let arrays = self.problem.program.entry_arrays().concat();
+        arrays.into_iter().map(|made| (self.problem.program.made[made].by, made)).collect()
     }
 
     /// The choices that give each of some arguments and results a layout: the number of the end among them, and the class of
@@ -27,7 +27,7 @@ impl TiledPlanner<'_, '_> {
         ends: &[(usize, usize)],
         layout: impl Fn(usize, usize) -> Option<LayoutId>,
     ) -> Option<FxHashMap<usize, usize>> {
-        let (program, choices) = (&self.posed.program, &self.posed.choices);
+        let (program, choices) = (&self.problem.program, &self.problem.choices);
         let choice = |(end, (variable, made)): (usize, &(usize, usize))| {
             let (layout, result) = (layout(end, choices.class[*made])?, program.made[*made].result);
             Some((*variable, choices.ways[*variable].iter().position(|way| way.results[result] == layout)?))
@@ -37,11 +37,11 @@ impl TiledPlanner<'_, '_> {
 
     /// See [`Planner::doubt`].
     pub(super) fn doubt_of(&self, plan: &LayoutPlan, options: &Options, go_on: &mut GoOn) -> Option<Doubt> {
-        let operations = self.posed.program.instances.iter().filter_map(|instance| match instance.doing {
-            Doing::Operation(operation) => Some(operation),
+        let operations = self.problem.program.instances.iter().filter_map(|instance| match instance.kind {
+            InstanceKind::Operation(operation) => Some(operation),
             _ => None,
         });
-        let (row, off) = self.posed.choices.classes.target.doubt(operations)?;
+        let (row, off) = self.problem.choices.classes.target.doubt(operations)?;
         let ends = self.ends();
         let defaults = self.entry_choices(&ends, |_, _| Some(0))?;
         let chosen = plan.solution.choices();
@@ -83,8 +83,8 @@ impl TiledPlanner<'_, '_> {
         let arguments = plan.arguments.len();
         let change = |end: usize| {
             let argument = end < arguments;
-            let class = self.posed.choices.class[ends[end].1];
-            let layout = PlannedLayout::Tiled(self.posed.choices.classes.all[class].layouts[0].clone());
+            let class = self.problem.choices.class[ends[end].1];
+            let layout = PlannedLayout::Tiled(self.problem.choices.classes.all[class].layouts[0].clone());
             EntryChange { argument, number: if argument { end } else { end - arguments }, layout }
         };
         Some(Doubt { row, off, default, leave: leave.into_iter().map(change).collect(), cost })

@@ -15,9 +15,9 @@ use super::classes::LayoutId;
 use super::kernels::Kernels;
 use super::moving::{ends, form, in_place};
 use super::prices::{Meeting, Prices, Taker};
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use super::renames::Renames;
-use super::ways::{Choices, Tied, Way, Whereabouts};
+use super::ways::{AliasOf, Choices, Tied, Way};
 use crate::solver::FORBIDDEN;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ pub fn homes(
     let mut known = KnownWays::default();
     // The lists of before stay, so that no other has their addresses.
     let before = choices.ways.clone();
-    let is_end = |k: usize| matches!(program.instances[k].doing, Doing::Result(_));
+    let is_end = |k: usize| matches!(program.instances[k].kind, InstanceKind::Result(_));
     for (k, instance) in program.instances.iter().enumerate() {
         let [result] = instance.results[..] else { continue };
         let form = form(program, choices, k);
@@ -63,9 +63,9 @@ pub fn homes(
                 _ => vec![Some(Tied::Operand), Some(Tied::Result)],
             };
             let to_result = to_result || moves_there && form == own;
-            let lie = [(Whereabouts::Near, true), (Whereabouts::Argument, argument), (Whereabouts::Result, to_result)];
-            let may = |(home, may): &(Whereabouts, bool)| renamed && *may && !(moves && *home == Whereabouts::Argument);
-            let mut homes: Vec<Option<Whereabouts>> =
+            let lie = [(AliasOf::Near, true), (AliasOf::Argument, argument), (AliasOf::Result, to_result)];
+            let may = |(home, may): &(AliasOf, bool)| renamed && *may && !(moves && *home == AliasOf::Argument);
+            let mut homes: Vec<Option<AliasOf>> =
                 lie.iter().filter(|own| may(own)).map(|(home, _)| Some(*home)).collect();
             if !renamed || moves && form.is_none() {
                 homes = vec![None];
@@ -88,15 +88,15 @@ pub fn homes(
 pub fn rename(
     prices: &Prices,
     meeting: Meeting,
-    (lies, named): (Whereabouts, bool),
-    home: Whereabouts,
+    (lies, named): (AliasOf, bool),
+    home: AliasOf,
     (from, to): (LayoutId, LayoutId),
 ) -> Result<i64, Error> {
     match (lies, home) {
         (lies, home) if from == to && lies == home => Ok(0),
         // The kernel that makes it writes it there.
-        (Whereabouts::Near, Whereabouts::Result) if from == to && !named => prices.written_far(meeting.class, to),
-        (Whereabouts::Result, _) | (_, Whereabouts::Argument) => Ok(FORBIDDEN),
+        (AliasOf::Near, AliasOf::Result) if from == to && !named => prices.written_far(meeting.class, to),
+        (AliasOf::Result, _) | (_, AliasOf::Argument) => Ok(FORBIDDEN),
         _ if from == to => Ok(FORBIDDEN),
         _ => prices.relayout(meeting, from, to),
     }
@@ -106,15 +106,10 @@ pub fn rename(
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.
-pub fn end(
-    prices: &Prices,
-    meeting: Meeting,
-    lies: Whereabouts,
-    (from, to): (LayoutId, LayoutId),
-) -> Result<i64, Error> {
+pub fn end(prices: &Prices, meeting: Meeting, lies: AliasOf, (from, to): (LayoutId, LayoutId)) -> Result<i64, Error> {
     match lies {
-        Whereabouts::Result if from == to => Ok(0),
-        Whereabouts::Result => Ok(FORBIDDEN),
+        AliasOf::Result if from == to => Ok(0),
+        AliasOf::Result => Ok(FORBIDDEN),
         _ if from == to => prices.copied(meeting.class, to, meeting.argument),
         _ => prices.relayout(Meeting { taker: Taker::Result, ..meeting }, from, to),
     }

@@ -1,8 +1,9 @@
 //! A judge in the loop: something that knows better than the costs here what a plan takes, and is slow.
 //!
 //! The judge prices the best plan first, then default layouts of arguments and results, and then those that it chooses
-//! itself; of the best of them also the layouts inside, which it else chooses. So what is found is never above any of these. Where it says that a program begins with a copy of an argument, or
-//! ends with one of a result, it is asked about the layouts on the other side of these copies, too.
+//! itself; of the best of them also the layouts inside, which it else chooses. So the plan that is found is never above any of
+//! these. Where it says that a program begins with a copy of an argument, or ends with one of a result, it is asked about the
+//! layouts on the other side of these copies, too.
 //!
 //! Then, for each layout of an argument or a result, the best plan with that layout is looked at: of those arguments and
 //! results first whose layout was changed least often, and of these in the order of what the plan costs here. The layouts
@@ -104,8 +105,8 @@ impl TiledPlanner<'_, '_> {
     ) -> Result<JudgedPlan, Unplanned> {
         let first = self.plan(options, go_on)?;
         let ends = self.ends();
-        let free = ends.iter().any(|(variable, _)| self.posed.choices.ways[*variable].len() > 1);
-        let mut trial = Trial {
+        let free = ends.iter().any(|(variable, _)| self.problem.choices.ways[*variable].len() > 1);
+        let mut trial = JudgedSearch {
             planner: self,
             options,
             go_on,
@@ -149,7 +150,7 @@ impl TiledPlanner<'_, '_> {
 }
 
 /// A search with a judge.
-struct Trial<'p, 'a, 't, 'g> {
+struct JudgedSearch<'p, 'a, 't, 'g> {
     planner: &'p mut TiledPlanner<'a, 't>,
     options: &'p Options,
     go_on: &'p mut GoOn<'g>,
@@ -182,7 +183,7 @@ struct Trial<'p, 'a, 't, 'g> {
     lessons: Vec<Lesson>,
 }
 
-impl Trial<'_, '_, '_, '_> {
+impl JudgedSearch<'_, '_, '_, '_> {
     /// The best plan with these orders of arguments and results; `None` where there is none.
     fn with_orders(&mut self, orders: &EntryOrders) -> Result<Option<LayoutPlan>, Unplanned> {
         if self.ordered(orders).is_none() && self.free {
@@ -217,7 +218,7 @@ impl Trial<'_, '_, '_, '_> {
 
     /// The choices with these orders of arguments and results.
     fn ordered(&self, orders: &EntryOrders) -> Option<FxHashMap<usize, usize>> {
-        let classes = &self.planner.posed.choices.classes;
+        let classes = &self.planner.problem.choices.classes;
         self.planner.entry_choices(&self.ends, |end, class| classes.find(class, orders.get(end)?))
     }
 

@@ -16,7 +16,7 @@
 
 use super::canonical::CanonicalOrder;
 use super::labels::Labels;
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use rustc_hash::FxHashSet;
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::operations::shape::Array;
@@ -79,7 +79,7 @@ impl Kernels {
             let own: Vec<usize> =
                 instance.results.iter().flat_map(|made| &users[*made]).map(|(user, _)| *user).collect();
             let is_product =
-                matches!(instance.doing, Doing::Operation(Operation::Dot { .. } | Operation::Convolution(_)));
+                matches!(instance.kind, InstanceKind::Operation(Operation::Dot { .. } | Operation::Convolution(_)));
             let kept = if is_product && !products { Kept::Stored } else { kernels.decide(program, k, &own) };
             kernels.kept[k] = kept;
             kernels.part_of[k] = vec![k];
@@ -102,7 +102,7 @@ impl Kernels {
                 let by = program.made[*made].by;
                 by < k && kernels.kept[by] == Kept::Stored
             };
-            let may = matches!(instance.doing, Doing::Operation(operation) if renames(operation));
+            let may = matches!(instance.kind, InstanceKind::Operation(operation) if renames(operation));
             if may && kernels.kept[k] != Kept::Remade && instance.operands.iter().all(stored) {
                 kernels.kept[k] = Kept::Stored;
                 kernels.renamed[k] = true;
@@ -114,7 +114,7 @@ impl Kernels {
 
     fn decide(&self, program: &Program, k: usize, users: &[usize]) -> Kept {
         let instance = &program.instances[k];
-        let Doing::Operation(operation) = instance.doing else { return Kept::Stored };
+        let InstanceKind::Operation(operation) = instance.kind else { return Kept::Stored };
         match operation {
             // In a kernel with each of its users it would run in each.
             _ if instance.once => return Kept::Stored,
@@ -127,12 +127,12 @@ impl Kernels {
         let goes_on = |user: &usize| {
             let other = &program.instances[*user];
             // A merge, a result of the program and an operation with memory of its own take stored arrays.
-            matches!(other.doing, Doing::Operation(operation) if fuses(operation) || takes_fused(operation))
-                || matches!(other.doing, Doing::Copy)
+            matches!(other.kind, InstanceKind::Operation(operation) if fuses(operation) || takes_fused(operation))
+                || matches!(other.kind, InstanceKind::Copy)
         };
         let large = |user: &usize| {
             let other = &program.instances[*user];
-            let spreads = matches!(other.doing, Doing::Operation(Operation::Broadcast { .. }));
+            let spreads = matches!(other.kind, InstanceKind::Operation(Operation::Broadcast { .. }));
             (spreads || program.loop_product(*user).is_some())
                 && elements(&arrays(&other.results)).max(elements(&arrays(&other.operands))) > elements(&results)
                 && elements(&results) > 1
@@ -141,7 +141,7 @@ impl Kernels {
         let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_)) && looped.is_none();
         let elementwise = |user: &usize| {
             let other = &program.instances[*user];
-            matches!(other.doing, Doing::Operation(Operation::Elementwise | Operation::Select))
+            matches!(other.kind, InstanceKind::Operation(Operation::Elementwise | Operation::Select))
                 || program.loop_product(*user).is_some()
         };
         let fusible = match matrix {

@@ -4,9 +4,9 @@ use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::placing::Placed;
 use super::planned_layout::PlannedLayout;
-use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
-use super::program::{ArrayName, Doing};
+use super::problem::{LayoutProblem, Located, Taken};
+use super::program::{ArrayName, InstanceKind};
 use super::residency::Residency;
 use super::sharding::pod::DeviceLine;
 use super::sharding::steps::PlannedSteps;
@@ -340,24 +340,24 @@ pub struct Doubt {
 }
 
 /// A solution as a plan.
-pub(super) struct Telling<'p, 'a, 't> {
-    pub posed: &'p Posed<'a, 't>,
+pub(super) struct PlanDecoder<'p, 'a, 't> {
+    pub problem: &'p LayoutProblem<'a, 't>,
     pub prices: Prices<'p, 't>,
     pub placed: &'p [Option<Placed>],
     pub certificate: Certificate,
 }
 
-impl Telling<'_, '_, '_> {
+impl PlanDecoder<'_, '_, '_> {
     pub fn plan(self) -> Result<LayoutPlan, Located> {
-        let program = &self.posed.program;
+        let program = &self.problem.program;
         let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![self.made_in(made)]).collect();
         let relayouts = self.relayouts(&mut held)?;
         let entry = |made: &usize| self.layout(*made, self.made_in(*made));
         let [arguments, results] = program.entry_arrays().map(|arrays| arrays.iter().map(entry).collect());
         let spaces: Vec<u8> = (0..program.made.len()).map(|made| self.space(made)).collect();
-        let moments = self.posed.moments();
+        let moments = self.problem.moments();
         let all: Vec<Vec<HeldBytes>> = moments.iter().enumerate().map(|(made, own)| self.bytes(made, own)).collect();
-        let taken = self.posed.taken_space(&all).map_err(|error| ((0, 0), error))?;
+        let taken = self.problem.taken_space(&all).map_err(|error| ((0, 0), error))?;
         let (stays, transfers) = self.movements()?;
         let told: Vec<usize> = (0..program.made.len()).filter(|made| !program.is_result(*made)).collect();
         let value = |made: &usize| {
@@ -392,9 +392,9 @@ impl Telling<'_, '_, '_> {
 
     /// The number of the memory space that an array is made in.
     pub fn space(&self, made: usize) -> u8 {
-        let by = self.posed.program.made[made].by as i64;
+        let by = self.problem.program.made[made].by as i64;
         match self.residency(made) {
-            _ if self.posed.is_outer(made) => 0,
+            _ if self.problem.is_outer(made) => 0,
             Some((placed, own)) if own.is_read_near(by) => placed.near,
             Some(_) => 0,
             None => self.near(made, self.made_in(made)),
@@ -405,7 +405,7 @@ impl Telling<'_, '_, '_> {
     pub fn bytes(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
         let (layout, second) = self.held(made);
         let bytes =
-            |id: LayoutId| self.posed.choices.classes.all[self.posed.choices.class[made]].bytes[usize::from(id)];
+            |id: LayoutId| self.problem.choices.classes.all[self.problem.choices.class[made]].bytes[usize::from(id)];
         let whole = |layout: LayoutId, space: u8| {
             let moments = moments.to_vec();
             HeldBytes { layout, space, bytes: bytes(layout), moments }
@@ -429,7 +429,7 @@ impl Telling<'_, '_, '_> {
 
     /// Where arrays are that are not in one memory as long as they live, and how they come there.
     fn movements(&self) -> Result<(Vec<PlannedStay>, Vec<PlannedTransfer>), Located> {
-        let program = &self.posed.program;
+        let program = &self.problem.program;
         let node = |moment: i64| program.at_moment(moment);
         let (mut stays, mut transfers) = (Vec::new(), Vec::new());
         for made in 0..program.made.len() {
@@ -471,13 +471,13 @@ impl Telling<'_, '_, '_> {
 
     /// The nodes that take an array, for kernels of which the first runs at one of some moments.
     fn readers(&self, made: usize, moments: &dyn Fn(i64) -> bool) -> Vec<(usize, usize)> {
-        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
-        let at = |user: usize| match program.instances[user].doing {
+        let (program, kernels) = (&self.problem.program, &self.problem.kernels);
+        let at = |user: usize| match program.instances[user].kind {
             // Results are there when all has run.
-            Doing::Result(_) => program.instances.len() - 1,
+            InstanceKind::Result(_) => program.instances.len() - 1,
             _ => kernels.part_of[user].iter().copied().min().unwrap_or(user),
         };
-        let mut users: Vec<usize> = self.posed.users[made].iter().map(|(user, _)| *user).collect();
+        let mut users: Vec<usize> = self.problem.users[made].iter().map(|(user, _)| *user).collect();
         users.retain(|user| moments(at(*user) as i64));
         users.sort_unstable();
         let mut nodes: Vec<(usize, usize)> = users.into_iter().map(|user| program.instances[user].node).collect();
@@ -487,7 +487,7 @@ impl Telling<'_, '_, '_> {
 
     /// Lists the values that are made again.
     fn remade(&self) -> Vec<PlannedRemake> {
-        let program = &self.posed.program;
+        let program = &self.problem.program;
         let mut found = Vec::new();
         for made in 0..program.made.len() {
             let Some((_, own)) = self.residency(made) else { continue };
@@ -502,18 +502,18 @@ impl Telling<'_, '_, '_> {
 
     /// The number of the memory space of an array with nothing that speaks for another.
     pub fn near(&self, made: usize, id: LayoutId) -> u8 {
-        if self.posed.is_outer(made) { 0 } else { self.prices.space(self.posed.choices.class[made], id) }
+        if self.problem.is_outer(made) { 0 } else { self.prices.space(self.problem.choices.class[made], id) }
     }
 
     /// The layout that an array is made in.
     pub fn made_in(&self, made: usize) -> LayoutId {
-        let (by, result) = (self.posed.program.made[made].by, self.posed.program.made[made].result);
-        self.posed.choices.ways[by][self.certificate.choices[by]].results[result]
+        let (by, result) = (self.problem.program.made[made].by, self.problem.program.made[made].result);
+        self.problem.choices.ways[by][self.certificate.choices[by]].results[result]
     }
 
     /// The layouts that an array is held in.
     pub fn held(&self, made: usize) -> HeldIn {
-        match &self.posed.holders[made] {
+        match &self.problem.holders[made] {
             Some((variable, states)) => states[self.certificate.choices[*variable]],
             None => (self.made_in(made), None),
         }
@@ -521,10 +521,10 @@ impl Telling<'_, '_, '_> {
 
     /// The origin of an array, for the operations that take it.
     pub fn origin(&self, made: usize) -> MadeIn {
-        let by = self.posed.program.made[made].by;
-        match self.posed.holders[made] {
+        let by = self.problem.program.made[made].by;
+        match self.problem.holders[made] {
             Some(_) => MadeIn::default(),
-            None => self.posed.choices.ways[by][self.certificate.choices[by]].origin(),
+            None => self.problem.choices.ways[by][self.certificate.choices[by]].origin(),
         }
     }
 
@@ -534,29 +534,29 @@ impl Telling<'_, '_, '_> {
     }
 
     pub fn tiled(&self, made: usize, id: LayoutId) -> Layout {
-        self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
+        self.problem.choices.classes.all[self.problem.choices.class[made]].layouts[usize::from(id)].clone()
     }
 
     /// The relayouts; adds to each array the layouts that they make.
     fn relayouts(&self, held: &mut [Vec<LayoutId>]) -> Result<Vec<PlannedRelayout>, Located> {
-        let program = &self.posed.program;
+        let program = &self.problem.program;
         let mut found = Vec::new();
         // The relayout to the second layout of an array.
         let mut second: Vec<Option<usize>> = vec![None; program.made.len()];
         for (made, number) in second.iter_mut().enumerate() {
             if let (from, Some(to)) = self.held(made) {
                 let by = &program.instances[program.made[made].by];
-                let cost = self.posed.held(&self.prices, made, (from, Some(to))).map_err(|error| (by.node, error))?;
+                let cost = self.problem.held(&self.prices, made, (from, Some(to))).map_err(|error| (by.node, error))?;
                 *number = Some(found.len());
                 found.push(self.relayout(held, made, (from, to), cost.saturating_mul(by.times)));
             }
         }
         // Dead code is not run, nor what brings its operands into other layouts.
-        for taken in self.posed.taken().filter(|taken| self.posed.needed[taken.by.0]) {
+        for taken in self.problem.taken().filter(|taken| self.problem.needed[taken.by.0]) {
             let Taken { by: (user, _), made, times } = taken;
             let (node, state) = (program.instances[user].node, self.held(made));
-            let way = &self.posed.choices.ways[user][self.certificate.choices[user]];
-            let met = self.posed.met(&self.prices, &taken, state, self.origin(made), way);
+            let way = &self.problem.choices.ways[user][self.certificate.choices[user]];
+            let met = self.problem.met(&self.prices, &taken, state, self.origin(made), way);
             let met = met.map_err(|error| (node, error))?;
             let meeting = met.meeting;
             if met.from != met.to && !meeting.is_read_in_place() {
@@ -584,9 +584,9 @@ impl Telling<'_, '_, '_> {
         if !held[made].contains(&to) {
             held[made].push(to);
         }
-        let bytes = &self.posed.choices.classes.all[self.posed.choices.class[made]].bytes;
+        let bytes = &self.problem.choices.classes.all[self.problem.choices.class[made]].bytes;
         PlannedRelayout {
-            at: self.posed.program.name(made),
+            at: self.problem.program.name(made),
             from: self.layout(made, from),
             to: self.layout(made, to),
             bytes: bytes[usize::from(from)].saturating_add(bytes[usize::from(to)]),

@@ -9,7 +9,7 @@
 //! An array that the loop never changes is there as long as the loop.
 
 use super::kernels::{Kept, Kernels};
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use std::ops::Range;
 
 /// The moments at which each array of a program is in memory; none for those that never are.
@@ -25,7 +25,7 @@ pub(super) fn loop_ends(program: &Program) -> Vec<Option<usize>> {
     let mut first = 0;
     while first < n {
         let node = program.instances[first].node;
-        let same = |k: &usize| program.instances[*k].doing == Doing::Merge && program.instances[*k].node == node;
+        let same = |k: &usize| program.instances[*k].kind == InstanceKind::Merge && program.instances[*k].node == node;
         let last = (first..n).take_while(same).last().unwrap_or(first);
         let own = first..=last;
         let operands = own.clone().flat_map(|k| &program.instances[k].operands);
@@ -47,9 +47,9 @@ fn of_array(
     let by = program.made[made].by;
     let end = program.instances.len();
     let range = |first: usize, last: usize| first as i64..last as i64 + 1;
-    match program.instances[by].doing {
-        Doing::Argument(..) => return vec![range(0, end)],
-        Doing::Result(_) => return vec![range(end, end)],
+    match program.instances[by].kind {
+        InstanceKind::Argument(..) => return vec![range(0, end)],
+        InstanceKind::Result(_) => return vec![range(end, end)],
         _ if kernels.kept[by] != Kept::Stored => return Vec::new(),
         // It is another name of what is there already, unless it is a result.
         _ if kernels.renamed[by] && kernels.part_of[by] != [by] => return Vec::new(),
@@ -57,10 +57,10 @@ fn of_array(
     }
     let mut reads = Vec::new();
     for (user, _) in &users[made] {
-        match program.instances[*user].doing {
-            Doing::Result(_) => reads.push(end - 1),
+        match program.instances[*user].kind {
+            InstanceKind::Result(_) => reads.push(end - 1),
             // The next round's array.
-            Doing::Merge if *user < by => reads.extend(ends[*user]),
+            InstanceKind::Merge if *user < by => reads.extend(ends[*user]),
             _ => reads.extend(kernels.part_of[*user].iter().copied().chain([*user])),
         }
     }

@@ -18,22 +18,22 @@
 //! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
 //! ```
 //!
-//! The way of a program: it is put into one list ([`program`], [`again`]); its arrays get lists of layouts ([`classes`]),
+//! The way of a program: it is put into one list ([`program`], [`clone_cheap`]); its arrays get lists of layouts ([`classes`]),
 //! its operations ways to combine them ([`ways`]); what is a kernel is decided ([`kernels`]); all costs go into a network
-//! ([`prices`], [`posed`]), which the [solver](crate::solver) solves,
+//! ([`prices`], [`problem`]), which the [solver](crate::solver) solves,
 //! within the capacities of memories ([`live`],
 //! [`space`]); and the solution is told as a plan ([`planner`], [`tiled`], [`layout_plan`]).
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | [`program`] | calls, loops and branches put in, tuples taken apart |
-//! | [`again`] | broadcasts and constants, made again for each use |
+//! | [`clone_cheap`] | broadcasts and constants, made again for each use |
 //! | [`canonical`] | an order of instances that the order of the text does not change |
 //! | [`digits`] | a form in which equal placements are equal |
 //! | [`classes`] | the layouts that arrays may have |
 //! | [`labels`] | which dimensions of an operation's arrays are one |
 //! | [`reshapes`] | which orders go together, and in which reshapes are made |
-//! | [`cutting`] | convolutions that cut their images |
+//! | [`space_to_batch`] | convolutions that cut their images |
 //! | [`ways`] | the layouts that an operation's arrays may have together |
 //! | [`kernels`] | which operations are one kernel |
 //! | [`holders`] | arrays that are held in two layouts |
@@ -41,13 +41,13 @@
 //! | [`prices`] | what ways and relayouts cost |
 //! | [`moving`] | what reshapes cost that move elements |
 //! | [`homes`] | where arrays lie that have several names |
-//! | [`posed`] | the network of costs |
-//! | [`posing_steps`] | the time in which the network is made |
+//! | [`problem`] | the network of costs |
+//! | [`build_steps`] | the time in which the network is made |
 //! | [`settling`] | where names lie under given layouts |
 //! | [`live`] | when arrays are in memory |
 //! | [`transfers`] | copies between memories beside kernels |
 //! | [`residency`] | where an array may lie while it lives |
-//! | [`remaking`] | arrays that are made again |
+//! | [`rematerialize`] | arrays that are made again |
 //! | [`placing`] | the memories of arrays as part of the network |
 //! | [`space`] | what they take of it, and capacities |
 //! | [`laid_out`] | the layouts of each operation's arrays |
@@ -60,10 +60,10 @@
 //! | [`judging`] | plans that something else prices |
 //! | [`sharding`] | the same on machines with places: TensorLayouts, and steps over time |
 
-pub mod again;
+pub mod build_steps;
 pub mod canonical;
 pub mod classes;
-pub mod cutting;
+pub mod clone_cheap;
 pub mod digits;
 pub mod doubt;
 pub mod holders;
@@ -78,22 +78,23 @@ pub mod moving;
 pub mod placing;
 pub mod planned_layout;
 pub mod planner;
-pub mod posed;
-pub mod posing_steps;
 pub mod prices;
+pub mod problem;
 pub mod program;
-pub mod remaking;
+pub mod rematerialize;
 pub mod renames;
 pub mod reshapes;
 pub mod residency;
 pub mod settling;
 pub mod sharding;
 pub mod space;
+pub mod space_to_batch;
 pub mod tiled;
 pub mod transfers;
 pub mod ways;
 pub mod working;
 
+pub use build_steps::COSTS;
 pub use judging::{JudgedPlan, Lesson, Price, Question};
 pub use layout_plan::{
     Alternative, Doubt, EntryChange, LaidOut, LayoutPlan, MemoryExcess, PlannedCollective, PlannedRelayout,
@@ -102,8 +103,7 @@ pub use layout_plan::{
 pub use placing::Residence;
 pub use planned_layout::{BESIDE, PlannedLayout};
 pub use planner::{GoOn, Planner};
-pub use posing_steps::COSTS;
-pub use program::{ArrayName, Doing, EntryOrders, Instance, Made, Program};
+pub use program::{ArrayName, EntryOrders, Instance, InstanceKind, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};
 pub use tiled::TiledPlanner;
 pub use ways::EntryLayouts;

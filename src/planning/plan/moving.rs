@@ -8,7 +8,7 @@
 use super::classes::LayoutId;
 use super::kernels::Kept;
 use super::prices::{Extent, Meeting, Prices, Taker};
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use super::ways::{Choices, Way};
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::text::Error;
@@ -46,8 +46,8 @@ pub fn form(program: &Program, choices: &Choices, k: usize) -> Option<ReshapeEnd
 
 fn with_layouts(program: &Program, choices: &Choices, k: usize, [from, to]: [LayoutId; 2]) -> Option<ReshapeEnds> {
     let instance = &program.instances[k];
-    match (instance.doing, &instance.operands[..], &instance.results[..]) {
-        (Doing::Operation(Operation::Reshape), [operand, ..], [result]) => {
+    match (instance.kind, &instance.operands[..], &instance.results[..]) {
+        (InstanceKind::Operation(Operation::Reshape), [operand, ..], [result]) => {
             Some([(choices.class[*operand], from), (choices.class[*result], to)])
         }
         _ => None,

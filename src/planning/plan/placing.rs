@@ -7,13 +7,13 @@
 
 use super::classes::LayoutId;
 use super::live::loop_ends;
-use super::posed::{Posed, Taken};
 use super::prices::{MARGIN, Meeting, Prices};
-use super::program::Doing;
-use super::remaking::{Remaking, Rerun};
+use super::problem::{LayoutProblem, Taken};
+use super::program::InstanceKind;
+use super::rematerialize::{Remaking, Rerun};
 use super::residency::{Lifetime, MemoryCosts, Residencies, Residency};
 use super::transfers::KernelClock;
-use super::ways::{MadeIn, Whereabouts};
+use super::ways::{AliasOf, MadeIn};
 use crate::solver::{CostNetwork, FORBIDDEN};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ struct LayoutGroup {
 
 /// The placement of arrays in memories.
 pub struct Placing<'p, 'a, 't> {
-    posed: &'p Posed<'a, 't>,
+    problem: &'p LayoutProblem<'a, 't>,
     prices: &'p Prices<'p, 't>,
     residence: Residence,
     clock: KernelClock,
@@ -97,17 +97,17 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
     /// # Errors
     /// The costs do not fit in 64 bits.
     pub fn new(
-        posed: &'p Posed<'a, 't>,
+        problem: &'p LayoutProblem<'a, 't>,
         prices: &'p Prices<'p, 't>,
         network: &CostNetwork,
         (residence, near, remakes): (Residence, Option<u8>, bool),
     ) -> Result<Self, Error> {
-        let mut taken = vec![Vec::new(); posed.program.made.len()];
-        posed.taken().for_each(|own| taken[own.made].push(own));
-        let (clock, ends) = (KernelClock::new(posed, network, &[]), loop_ends(&posed.program));
+        let mut taken = vec![Vec::new(); problem.program.made.len()];
+        problem.taken().for_each(|own| taken[own.made].push(own));
+        let (clock, ends) = (KernelClock::new(problem, network, &[]), loop_ends(&problem.program));
         let saved = FxHashMap::default();
         let reruns = FxHashMap::default();
-        let mut placing = Placing { posed, prices, residence, clock, taken, ends, saved, reruns };
+        let mut placing = Placing { problem, prices, residence, clock, taken, ends, saved, reruns };
         if let (Residence::OverTime | Residence::Whole, Some(near)) = (residence, near) {
             for made in 0..placing.taken.len() {
                 placing.save(made, near)?;
@@ -115,29 +115,29 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
             // A kernel that finds its arguments near takes so much less.
             let less = |own: &Saving| (own.taken.by.0, own.costs.values().flatten().copied().min().unwrap_or(0));
             let less: Vec<(usize, i64)> = placing.saved.values().flatten().map(less).collect();
-            placing.clock = KernelClock::new(posed, network, &less);
+            placing.clock = KernelClock::new(problem, network, &less);
         }
         if remakes {
-            placing.find_reruns(&Remaking::new(posed, network));
+            placing.find_reruns(&Remaking::new(problem, network));
         }
         Ok(placing)
     }
 
     /// Finds what may be made again, and when: last what others may be made of.
-    fn find_reruns(&mut self, remaking: &Remaking) {
-        let posed = self.posed;
+    fn find_reruns(&mut self, rematerialize: &Remaking) {
+        let problem = self.problem;
         let mut wanted: FxHashMap<usize, Vec<i64>> = FxHashMap::default();
-        for (made, moments) in posed.moments().into_iter().enumerate().rev() {
+        for (made, moments) in problem.moments().into_iter().enumerate().rev() {
             let reads = self.reads(made);
             let life = self.life(made, &moments, &reads);
-            if life.made.is_none() || !life.may_move || posed.program.is_result(made) {
+            if life.made.is_none() || !life.may_move || problem.program.is_result(made) {
                 continue;
             }
-            let Some(mut rerun) = remaking.rerun(posed, made) else { continue };
+            let Some(mut rerun) = rematerialize.rerun(problem, made) else { continue };
             let costs = MemoryCosts::of_bytes(0);
             let residencies = Residencies { clock: &self.clock, life: &life, costs: &costs };
             let around = (&residencies.points()[..], &residencies.cuts()[..]);
-            remaking.find_moments(&mut rerun, around, wanted.get(&made).map_or(&[], |own| own));
+            rematerialize.find_moments(&mut rerun, around, wanted.get(&made).map_or(&[], |own| own));
             if rerun.moments.is_empty() {
                 continue;
             }
@@ -150,21 +150,22 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
 
     /// Notes what those save that take an argument near, where they save something.
     fn save(&mut self, made: usize, near: u8) -> Result<(), Error> {
-        let (posed, prices) = (self.posed, self.prices);
-        let (class, by) = (posed.choices.class[made], posed.program.made[made].by);
-        if !matches!(posed.program.instances[by].doing, Doing::Argument(..)) || posed.holders[made].is_some() {
+        let (problem, prices) = (self.problem, self.prices);
+        let (class, by) = (problem.choices.class[made], problem.program.made[made].by);
+        if !matches!(problem.program.instances[by].kind, InstanceKind::Argument(..)) || problem.holders[made].is_some()
+        {
             return Ok(());
         }
-        let result = posed.program.made[made].result;
-        let ids: BTreeSet<LayoutId> = posed.choices.ways[by].iter().map(|way| way.results[result]).collect();
+        let result = problem.program.made[made].result;
+        let ids: BTreeSet<LayoutId> = problem.choices.ways[by].iter().map(|way| way.results[result]).collect();
         let mut all = Vec::new();
         for taken in &self.taken[made] {
             let mut costs = FxHashMap::default();
             for id in ids.iter().filter(|id| prices.space(class, **id) == near) {
                 let mut own = Vec::new();
-                for way in posed.choices.ways[taken.by.0].iter() {
-                    let met = |home| posed.met(prices, taken, (*id, None), MadeIn { home, tied: false }, way);
-                    let [far, near] = [met(None)?, met(Some(Whereabouts::Near))?];
+                for way in problem.choices.ways[taken.by.0].iter() {
+                    let met = |home| problem.met(prices, taken, (*id, None), MadeIn { home, tied: false }, way);
+                    let [far, near] = [met(None)?, met(Some(AliasOf::Near))?];
                     // A name lies where its array does, and what is copied into another layout is not read as it is.
                     let kept = way.home.is_some() || far.from != far.to || [far.cost, near.cost].contains(&FORBIDDEN);
                     let less = if kept { 0 } else { near.cost.saturating_sub(far.cost).min(0) };
@@ -184,13 +185,13 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
 
     /// The reads of an array, in order of time.
     fn reads(&self, made: usize) -> ReadBy {
-        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
+        let (program, kernels) = (&self.problem.program, &self.problem.kernels);
         let (mut all, mut seen): (ReadBy, FxHashSet<usize>) = Default::default();
         for taken in &self.taken[made] {
             let user = taken.by.0;
-            let own = match program.instances[user].doing {
+            let own = match program.instances[user].kind {
                 // Results are there when all has run.
-                Doing::Result(_) => vec![program.instances.len() - 1],
+                InstanceKind::Result(_) => vec![program.instances.len() - 1],
                 _ => kernels.part_of[user].clone(),
             };
             // A kernel that was seen before has read it already.
@@ -204,12 +205,12 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
 
     /// When an array is made and read.
     fn life(&self, made: usize, moments: &[Range<i64>], reads: &ReadBy) -> Lifetime {
-        let instances = &self.posed.program.instances;
-        let by = self.posed.program.made[made].by;
-        let argument = matches!(instances[by].doing, Doing::Argument(..));
-        let merges = |k: usize| instances[k].doing == Doing::Merge;
+        let instances = &self.problem.program.instances;
+        let by = self.problem.program.made[made].by;
+        let argument = matches!(instances[by].kind, InstanceKind::Argument(..));
+        let merges = |k: usize| instances[k].kind == InstanceKind::Merge;
         let inside = if argument { None } else { self.clock.inside(by) };
-        let carried = merges(by) || self.posed.users[made].iter().any(|(user, _)| merges(*user));
+        let carried = merges(by) || self.problem.users[made].iter().any(|(user, _)| merges(*user));
         let here = reads.iter().all(|(at, _)| self.clock.inside(*at) == inside && (argument || *at > by));
         Lifetime {
             moments: moments.to_vec(),
@@ -223,13 +224,13 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
     /// The least extra cost over the ways of a product whose operand is far, or whose result is far in a layout; `None`
     /// for other operations.
     fn product_far(&self, k: usize, operand: Option<usize>, result: Option<LayoutId>) -> Result<Option<i64>, Error> {
-        let posed = self.posed;
-        let instance = &posed.program.instances[k];
-        let Doing::Operation(operation) = instance.doing else { return Ok(None) };
-        let classes = |all: &[usize]| all.iter().map(|made| posed.choices.class[*made]).collect::<Vec<_>>();
+        let problem = self.problem;
+        let instance = &problem.program.instances[k];
+        let InstanceKind::Operation(operation) = instance.kind else { return Ok(None) };
+        let classes = |all: &[usize]| all.iter().map(|made| problem.choices.class[*made]).collect::<Vec<_>>();
         let (from, to) = (classes(&instance.operands), classes(&instance.results));
         let mut least = None;
-        for way in posed.choices.ways[k].iter().filter(|way| result.is_none_or(|id| way.results[0] == id)) {
+        for way in problem.choices.ways[k].iter().filter(|way| result.is_none_or(|id| way.results[0] == id)) {
             let Some(more) = self.prices.product_far(operation, way, (&from, &to), operand)? else { return Ok(None) };
             least = Some(least.map_or(more, |least: i64| least.min(more)));
         }
@@ -238,13 +239,13 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
 
     /// The extra costs of the products that read an array far, also under other names, by kernel.
     fn products(&self, made: usize) -> Result<FxHashMap<usize, i64>, Error> {
-        let kernels = &self.posed.kernels;
+        let kernels = &self.problem.kernels;
         let mut found: FxHashMap<usize, i64> = FxHashMap::default();
         let mut names = vec![made];
         while let Some(name) = names.pop() {
             for Taken { by: (user, operand), times, .. } in &self.taken[name] {
                 if kernels.renamed[*user] {
-                    names.extend(&self.posed.program.instances[*user].results);
+                    names.extend(&self.problem.program.instances[*user].results);
                     continue;
                 }
                 let Some(more) = self.product_far(*user, Some(*operand), None)? else { continue };
@@ -266,11 +267,11 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         (reads, products): (&ReadBy, &[i64]),
         near: u8,
     ) -> Result<MemoryCosts, Error> {
-        let (class, posed) = (self.posed.choices.class[made], self.posed);
-        let own = &posed.choices.classes.all[class];
-        let by = posed.program.made[made].by;
-        let times = posed.program.instances[by].times;
-        let argument = matches!(posed.program.instances[by].doing, Doing::Argument(..));
+        let (class, problem) = (self.problem.choices.class[made], self.problem);
+        let own = &problem.choices.classes.all[class];
+        let by = problem.program.made[made].by;
+        let times = problem.program.instances[by].times;
+        let argument = matches!(problem.program.instances[by].kind, InstanceKind::Argument(..));
         let layout = &own.layouts[usize::from(id)];
         let sizes = Expansion::new(&own.sizes, layout)?.sizes().to_vec();
         let slices = sizes.into_iter().find(|size| *size > 1).unwrap_or(1);
@@ -292,7 +293,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
             let mut sum = *product;
             // What others save that read an argument near is in edges.
             for (taken, share) in takers.iter().filter(|_| !argument) {
-                let meeting = posed.meeting(taken);
+                let meeting = problem.meeting(taken);
                 let at = |argument: bool| self.prices.meeting(Meeting { argument, ..meeting }, id, id);
                 let more = at(true)?.saturating_sub(at(false)?).max(0) / share;
                 sum = more.checked_mul(taken.times).and_then(|more| sum.checked_add(more)).ok_or_else(too_much)?;
@@ -300,7 +301,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
             costs.reads.push(sum);
         }
         for (takes, spaces) in costs.takes.iter_mut().zip([[near, 0], [0, near]]) {
-            let [latency, moving] = posed.choices.classes.target.transfer_time(bytes, spaces)?;
+            let [latency, moving] = problem.choices.classes.target.transfer_time(bytes, spaces)?;
             *takes = [in_all(latency)?, in_all(moving)?];
         }
         Ok(costs)
@@ -316,11 +317,11 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         made: usize,
         (near, moments): (u8, &[Range<i64>]),
     ) -> Result<Option<Placed>, Error> {
-        let posed = self.posed;
-        let (class, by) = (posed.choices.class[made], posed.program.made[made].by);
-        let argument = matches!(posed.program.instances[by].doing, Doing::Argument(..));
+        let problem = self.problem;
+        let (class, by) = (problem.choices.class[made], problem.program.made[made].by);
+        let argument = matches!(problem.program.instances[by].kind, InstanceKind::Argument(..));
         let own: Vec<LayoutId> =
-            posed.choices.ways[by].iter().map(|way| way.results[posed.program.made[made].result]).collect();
+            problem.choices.ways[by].iter().map(|way| way.results[problem.program.made[made].result]).collect();
         let reads = self.reads(made);
         let life = self.life(made, moments, &reads);
         let products = self.products(made)?;
@@ -382,14 +383,14 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         made: usize,
         moments: &[Range<i64>],
     ) -> Result<Option<Placed>, Error> {
-        let posed = self.posed;
-        let (class, by) = (posed.choices.class[made], posed.program.made[made].by);
+        let problem = self.problem;
+        let (class, by) = (problem.choices.class[made], problem.program.made[made].by);
         let reads = self.reads(made);
         let life = self.life(made, moments, &reads);
         let Some(rerun) = self.reruns.get(&made) else { return Ok(None) };
-        let result = posed.program.made[made].result;
-        let own: Vec<LayoutId> = posed.choices.ways[by].iter().map(|way| way.results[result]).collect();
-        let bytes = |id: LayoutId| posed.choices.classes.all[class].bytes[usize::from(id)];
+        let result = problem.program.made[made].result;
+        let own: Vec<LayoutId> = problem.choices.ways[by].iter().map(|way| way.results[result]).collect();
+        let bytes = |id: LayoutId| problem.choices.classes.all[class].bytes[usize::from(id)];
         let kinds: BTreeSet<(bool, i64)> =
             own.iter().map(|id| (self.prices.space(class, *id) == 0, bytes(*id))).collect();
         let mut states: Vec<((bool, i64), Residency)> = Vec::new();
@@ -425,8 +426,8 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
     ) -> Result<(), Error> {
         for Saving { taken, costs } in self.saved.get(&made).into_iter().flatten() {
             let user = taken.by.0;
-            let kernels = &self.posed.kernels.part_of[user];
-            let ways = self.posed.choices.ways[user].len();
+            let kernels = &self.problem.kernels.part_of[user];
+            let ways = self.problem.choices.ways[user].len();
             let mut table = Vec::with_capacity(states.len() * ways);
             for (group, own) in states {
                 let near = kernels.iter().all(|kernel| own.is_read_near(*kernel as i64));

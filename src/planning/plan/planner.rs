@@ -6,7 +6,7 @@
 use super::layout_plan::{Alternative, Doubt, LaidOut, LayoutPlan, MemoryExcess, PlannedRelayout, Unplanned};
 use super::placing::Residence;
 use super::planned_layout::PlannedLayout;
-use super::posed::Located;
+use super::problem::Located;
 use super::program::{ArrayName, Program};
 use super::space::SpaceLimit;
 use crate::solver::{Certificate, CostNetwork, Marginal, NoPlan, Options, Progress, check, min_marginals, solve_from};

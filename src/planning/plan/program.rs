@@ -3,7 +3,7 @@
 //! `y = call(x), to_apply={ p -> negate(p) }` becomes one instance, `negate(x)`; called twice, it becomes two, each with a
 //! layout of its own. Values are arrays: a tuple is the list of its arrays, and what packs and unpacks tuples is gone.
 //!
-//! A loop becomes one [`Doing::Merge`] for each array that it carries, with two operands: the array before the loop, and
+//! A loop becomes one [`InstanceKind::Merge`] for each array that it carries, with two operands: the array before the loop, and
 //! the one that the body makes of it. The body stands once and counts as often as it runs. A conditional becomes its
 //! branches, and a merge of their results.
 
@@ -21,7 +21,7 @@ use tensor_layout::tiled::layout::Layout;
 #[derive(Clone, Debug)]
 pub struct Instance<'a> {
     /// The kind of the instance.
-    pub doing: Doing<'a>,
+    pub kind: InstanceKind<'a>,
     /// The numbers of the arrays that it reads.
     pub operands: Vec<usize>,
     /// The numbers of the arrays that it makes.
@@ -38,7 +38,7 @@ pub struct Instance<'a> {
 
 /// The kind of an instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Doing<'a> {
+pub enum InstanceKind<'a> {
     /// An argument of the program: its number, and which of its arrays.
     Argument(usize, usize),
     /// An operation.
@@ -151,7 +151,8 @@ impl<'a> Program<'a> {
             if let Operation::Parameter { number } = node.operation {
                 arguments.resize(arguments.len().max(number + 1), Vec::new());
                 for leaf in 0..node.results.iter().map(count).sum() {
-                    let made = builder.push(Doing::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
+                    let made =
+                        builder.push(InstanceKind::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
                     builder.said(made[0], facts.arguments.get(&(number, leaf)));
                     arguments[number].extend(made);
                 }
@@ -172,16 +173,16 @@ impl<'a> Program<'a> {
 
     /// Whether an array is a result of the program, which is the array that it takes.
     pub fn is_result(&self, made: usize) -> bool {
-        matches!(self.instances[self.made[made].by].doing, Doing::Result(_))
+        matches!(self.instances[self.made[made].by].kind, InstanceKind::Result(_))
     }
 
     /// The arrays of all arguments in order, and those of all results.
     pub fn entry_arrays(&self) -> [Vec<usize>; 2] {
         let (mut arguments, mut results) = (Vec::new(), Vec::new());
         for instance in &self.instances {
-            match instance.doing {
-                Doing::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
-                Doing::Result(number) => results.push(((number, 0), instance.results[0])),
+            match instance.kind {
+                InstanceKind::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
+                InstanceKind::Result(number) => results.push(((number, 0), instance.results[0])),
                 _ => {}
             }
         }
@@ -195,8 +196,10 @@ impl<'a> Program<'a> {
     /// what decides about these, or by an operation that is more than its results. Others are dead code.
     pub fn needed(&self) -> Vec<bool> {
         let is_root = |instance: &Instance| {
-            matches!(instance.doing, Doing::Argument(..) | Doing::Merge | Doing::Opaque | Doing::Result(_))
-                || instance.once
+            matches!(
+                instance.kind,
+                InstanceKind::Argument(..) | InstanceKind::Merge | InstanceKind::Opaque | InstanceKind::Result(_)
+            ) || instance.once
                 || instance.results.is_empty()
                 || self.deciding.contains(&instance.node)
         };
@@ -227,13 +230,13 @@ impl<'a> Program<'a> {
 
     /// The layouts that an instance keeps. A result of the program is taken as its owner says, not as it is made.
     pub fn fixed_layouts(&self, instance: &Instance) -> Option<&FixedLayouts> {
-        let keeps = !matches!(instance.doing, Doing::Result(_));
+        let keeps = !matches!(instance.kind, InstanceKind::Result(_));
         self.fixed_layouts.get(&instance.node).filter(|_| keeps)
     }
 
     /// The loop that an instance is, if it is a product that no matrix unit helps.
     pub fn loop_product(&self, k: usize) -> Option<LoopProduct> {
-        let Doing::Operation(operation @ Operation::Dot { .. }) = self.instances[k].doing else { return None };
+        let InstanceKind::Operation(operation @ Operation::Dot { .. }) = self.instances[k].kind else { return None };
         let operands: Vec<&Array> = self.instances[k].operands.iter().map(|made| self.made[*made].array).collect();
         LoopProduct::of(operation, &operands)
     }
@@ -252,7 +255,7 @@ impl<'a> Inlining<'a, '_> {
     /// Adds an instance whose results are these leaves of a node.
     fn push(
         &mut self,
-        doing: Doing<'a>,
+        kind: InstanceKind<'a>,
         node: (usize, usize),
         operands: Vec<usize>,
         made: &[usize],
@@ -269,7 +272,7 @@ impl<'a> Inlining<'a, '_> {
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
         let (once, rounds) = (self.facts.once.contains(&node), 0);
-        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, rounds, node, once });
+        self.program.instances.push(Instance { kind, operands, results: results.clone(), times, rounds, node, once });
         Ok(results)
     }
 
@@ -367,7 +370,7 @@ impl<'a> Inlining<'a, '_> {
         for (number, root) in roots.iter().enumerate() {
             let (by, leaf) = (self.program.made[*root].by, self.program.made[*root].leaf);
             let node = self.program.instances[by].node;
-            let made = self.push(Doing::Result(number), node, vec![*root], &[leaf], 1)?;
+            let made = self.push(InstanceKind::Result(number), node, vec![*root], &[leaf], 1)?;
             self.said(made[0], self.facts.results.get(&number));
         }
         Ok(())
@@ -398,7 +401,7 @@ impl<'a> Inlining<'a, '_> {
         let mut merged = Vec::new();
         for leaf in 0..branches[0].len() {
             let operands = branches.iter().map(|roots| roots[leaf]).collect();
-            merged.extend(self.push(Doing::Merge, node, operands, &[leaf], times)?);
+            merged.extend(self.push(InstanceKind::Merge, node, operands, &[leaf], times)?);
         }
         self.found(merged);
         Ok(())
@@ -454,7 +457,7 @@ impl<'a> Inlining<'a, '_> {
                 }
                 operation => {
                     let made: Vec<usize> = (0..own).filter(|leaf| start.result(*leaf).is_some()).collect();
-                    let made = self.push(self.doing(operation, at, &all), at, all.clone(), &made, frame.times)?;
+                    let made = self.push(self.kind(operation, at, &all), at, all.clone(), &made, frame.times)?;
                     self.started(start, at, &all, &made, own, frame.times)?
                 }
             },
@@ -478,11 +481,11 @@ impl<'a> Inlining<'a, '_> {
                     true => {
                         let one = |leaf: usize| {
                             let operands: Vec<usize> = all.get(leaf).copied().into_iter().collect();
-                            self.push(self.doing(operation, at, &operands), at, operands, &[leaf], frame.times)
+                            self.push(self.kind(operation, at, &operands), at, operands, &[leaf], frame.times)
                         };
                         made.into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()
                     }
-                    false => self.push(self.doing(operation, at, &all), at, all, &made, frame.times)?,
+                    false => self.push(self.kind(operation, at, &all), at, all, &made, frame.times)?,
                 }
             }
         };
@@ -499,7 +502,7 @@ impl<'a> Inlining<'a, '_> {
     ) -> Result<(), Error> {
         let mut merges = Vec::new();
         for (leaf, value) in carried.iter().enumerate() {
-            merges.extend(self.push(Doing::Merge, at, vec![*value], &[leaf], outer)?);
+            merges.extend(self.push(InstanceKind::Merge, at, vec![*value], &[leaf], outer)?);
         }
         let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
         let arguments = self.arguments(condition, at.0, &merges)?;
@@ -507,10 +510,14 @@ impl<'a> Inlining<'a, '_> {
     }
 
     /// The kind of an instance of a node. A copy to another element type has other layouts than its operand.
-    fn doing(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> Doing<'a> {
+    fn kind(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> InstanceKind<'a> {
         let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves).zip(operands);
         let is_alike = made.all(|(array, from)| self.program.made[*from].array.element == array.element);
-        if self.facts.copies.contains(&at) && is_alike { Doing::Copy } else { Doing::Operation(operation) }
+        if self.facts.copies.contains(&at) && is_alike {
+            InstanceKind::Copy
+        } else {
+            InstanceKind::Operation(operation)
+        }
     }
 
     /// The arrays of the start of an asynchronous pair: operands, what the operation makes, and what only the device uses.
@@ -540,7 +547,7 @@ impl<'a> Inlining<'a, '_> {
     ) -> Result<Vec<usize>, Error> {
         if self.facts.fixed_layouts.get(&at).is_some_and(|fixed| !fixed.operands.is_empty()) {
             // What is sent goes on to the receiver as well.
-            self.push(Doing::Opaque, at, all.to_vec(), &[], times)?;
+            self.push(InstanceKind::Opaque, at, all.to_vec(), &[], times)?;
         }
         self.filled(numbers.iter().map(|number| all.get((*number)?).copied()), at, times)
     }
@@ -556,9 +563,13 @@ impl<'a> Inlining<'a, '_> {
         for (leaf, value) in known.enumerate() {
             match value {
                 Some(value) => made.push(value),
-                None => {
-                    made.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
-                }
+                None => made.extend(self.push(
+                    InstanceKind::Operation(&Operation::Constant),
+                    at,
+                    Vec::new(),
+                    &[leaf],
+                    times,
+                )?),
             }
         }
         Ok(made)

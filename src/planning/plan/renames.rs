@@ -3,7 +3,7 @@
 //! A transpose puts no element elsewhere: its result has the order that goes with its operand's. A reshape does so between
 //! some layouts. A copy before or after them is one from the argument's memory, or into the result's.
 
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use tensor_layout::operations::operation::Operation;
 
 /// The arrays that are arguments, and the instances that are results, under another name.
@@ -22,13 +22,13 @@ impl Renames {
     pub fn new(program: &Program, users: &[Vec<(usize, usize)>], moves: impl Fn(usize) -> bool) -> Renames {
         let may = |k: usize| {
             let renames = |operation| matches!(operation, &Operation::Reshape | &Operation::Transpose { .. });
-            matches!(program.instances[k].doing, Doing::Operation(operation) if renames(operation)) && !moves(k)
+            matches!(program.instances[k].kind, InstanceKind::Operation(operation) if renames(operation)) && !moves(k)
         };
         let mut of_argument = vec![false; program.made.len()];
         for (k, instance) in program.instances.iter().enumerate().filter(|(k, _)| may(*k)) {
             let argument = |made: usize| {
                 let by = program.made[made].by;
-                by < k && (of_argument[made] || matches!(program.instances[by].doing, Doing::Argument(..)))
+                by < k && (of_argument[made] || matches!(program.instances[by].kind, InstanceKind::Argument(..)))
             };
             if let ([operand], [result]) = (&instance.operands[..], &instance.results[..]) {
                 of_argument[*result] = argument(*operand);
@@ -38,7 +38,7 @@ impl Renames {
         for (k, instance) in program.instances.iter().enumerate().rev().filter(|(k, _)| may(*k)) {
             let users = instance.results.first().map_or(&[][..], |made| &users[*made]);
             if let [(user, _)] = users {
-                to_result[k] = to_result[*user] || matches!(program.instances[*user].doing, Doing::Result(_));
+                to_result[k] = to_result[*user] || matches!(program.instances[*user].kind, InstanceKind::Result(_));
             }
         }
         Renames { of_argument, to_result }

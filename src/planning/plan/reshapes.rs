@@ -20,7 +20,7 @@
 
 use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use tensor_layout::element::ElementType;
@@ -46,8 +46,8 @@ impl ReshapeForms {
             return ReshapeForms(found);
         }
         for instance in order.working().map(|k| &program.instances[k]) {
-            if let (Doing::Operation(Operation::Reshape), [from], [to]) =
-                (instance.doing, &instance.operands[..], &instance.results[..])
+            if let (InstanceKind::Operation(Operation::Reshape), [from], [to]) =
+                (instance.kind, &instance.operands[..], &instance.results[..])
             {
                 let ends = [class[*from], class[*to]];
                 if !found.contains_key(&ends)

@@ -3,18 +3,18 @@
 //! Arguments and results are in memory space 0; any other array is in the fastest memory where it takes no more than a
 //! quarter of that. With a capacity for the fastest memory, where each array is and when is [chosen](super::placing), for
 //! what it costs more to write and to read it in memory space 0, and to copy it. With a capacity for memory space 0, what is
-//! cheaper to make again than to keep [is made again](super::remaking).
+//! cheaper to make again than to keep [is made again](super::rematerialize).
 //!
 //! Counted are the arrays that are held, each in its layouts, at the [moments](super::live) at which it is in memory. What
 //! a single operation takes for itself is not: the copy that only this operation reads, for as long as it runs.
 
+use super::build_steps::BuildSteps;
 use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::placing::{Amounts, Placed, Placing, Residence, amounts, forbid_missing};
-use super::posed::{Located, Posed};
-use super::posing_steps::PosingSteps;
 use super::prices::Prices;
-use super::program::{Doing, Program};
+use super::problem::{LayoutProblem, Located};
+use super::program::{InstanceKind, Program};
 use super::residency::Residency;
 use super::transfers::BANDWIDTH;
 use crate::solver::CostNetwork;
@@ -66,11 +66,11 @@ impl LimitedSpace {
     /// # Errors
     /// An instance whose bytes or costs do not fit in 64 bits, or a capacity below 0.
     pub fn new(
-        posed: &Posed,
+        problem: &LayoutProblem,
         prices: &Prices,
         mut network: CostNetwork,
         (limits, residence): (&[SpaceLimit], Residence),
-        steps: &mut PosingSteps,
+        steps: &mut BuildSteps,
     ) -> Result<LimitedSpace, Located> {
         let of_program = |error: Error| ((0, 0), error);
         let mut spaces = BTreeMap::new();
@@ -80,7 +80,7 @@ impl LimitedSpace {
         }
         let near = prices.fastest().filter(|near| spaces.contains_key(near));
         let remakes = residence == Residence::OverTime && spaces.contains_key(&0);
-        let placing = Placing::new(posed, prices, &network, (residence, near, remakes)).map_err(of_program)?;
+        let placing = Placing::new(problem, prices, &network, (residence, near, remakes)).map_err(of_program)?;
         let bandwidth = match (residence, near) {
             (Residence::OverTime, Some(_)) => {
                 Some(network.add_resource(BANDWIDTH).map_err(|error| of_program(error.into()))?)
@@ -88,25 +88,25 @@ impl LimitedSpace {
             _ => None,
         };
         let resources = Resources { spaces, bandwidth };
-        let mut placed = vec![None; posed.program.made.len()];
-        for (made, moments) in posed.moments().into_iter().enumerate() {
-            let (by, result) = (posed.program.made[made].by, posed.program.made[made].result);
-            let at = |error: Error| (posed.program.instances[by].node, error);
+        let mut placed = vec![None; problem.program.made.len()];
+        for (made, moments) in problem.moments().into_iter().enumerate() {
+            let (by, result) = (problem.program.made[made].by, problem.program.made[made].result);
+            let at = |error: Error| (problem.program.instances[by].node, error);
             steps.step().map_err(at)?;
             if moments.is_empty() {
                 continue;
             }
-            let class = posed.choices.class[made];
+            let class = problem.choices.class[made];
             // A result is what it takes, and in memory space 0.
-            let mut layouts = posed.choices.ways[by].iter().map(|way| way.results[result]);
+            let mut layouts = problem.choices.ways[by].iter().map(|way| way.results[result]);
             let mut fits = |near: &u8| layouts.any(|id| prices.space(class, id) == *near);
-            if let Some(near) = near.filter(|near| !posed.program.is_result(made) && fits(near)) {
+            if let Some(near) = near.filter(|near| !problem.program.is_result(made) && fits(near)) {
                 placed[made] = placing.place(&mut network, made, (near, &moments)).map_err(at)?;
-            } else if remakes && !posed.is_outer(made) {
+            } else if remakes && !problem.is_outer(made) {
                 placed[made] = placing.remake(&mut network, made, &moments).map_err(at)?;
             }
             let placed = placed[made].as_ref();
-            let takes = resources.takes(posed, prices, made, &moments, placed);
+            let takes = resources.takes(problem, prices, made, &moments, placed);
             for (variable, resource, stretches) in takes {
                 for (range, amounts) in stretches {
                     let added = network.add_occupancy(variable, resource, range, amounts);
@@ -129,16 +129,16 @@ impl Resources {
     /// The variables whose choices take something because of an array, each with a resource and what they take of it.
     fn takes(
         &self,
-        posed: &Posed,
+        problem: &LayoutProblem,
         prices: &Prices,
         made: usize,
         moments: &[Range<i64>],
         placed: Option<&Placed>,
     ) -> Vec<(usize, usize, Amounts)> {
-        let (by, result) = (posed.program.made[made].by, posed.program.made[made].result);
-        let class = posed.choices.class[made];
-        let bytes = |id: LayoutId| posed.choices.classes.all[class].bytes[usize::from(id)];
-        let outer = posed.is_outer(made);
+        let (by, result) = (problem.program.made[made].by, problem.program.made[made].result);
+        let class = problem.choices.class[made];
+        let bytes = |id: LayoutId| problem.choices.classes.all[class].bytes[usize::from(id)];
+        let outer = problem.is_outer(made);
         let space = |id: LayoutId| if outer { 0 } else { prices.space(class, id) };
         let mut takes = Vec::new();
         for (limited, resource) in &self.spaces {
@@ -152,11 +152,11 @@ impl Resources {
                     takes.push((placed.variable, *resource, amounts(&taken)));
                 }
                 None => {
-                    let taken: Vec<_> = posed.choices.ways[by].iter().map(|way| all(way.results[result])).collect();
+                    let taken: Vec<_> = problem.choices.ways[by].iter().map(|way| all(way.results[result])).collect();
                     takes.push((by, *resource, amounts(&taken)));
                 }
             }
-            if let Some((variable, states)) = &posed.holders[made] {
+            if let Some((variable, states)) = &problem.holders[made] {
                 let nothing = || moments.iter().map(|range| (range.clone(), 0)).collect();
                 let second = |(_, second): &HeldIn| second.map_or_else(nothing, all);
                 takes.push((*variable, *resource, amounts(&states.iter().map(second).collect::<Vec<_>>())));
@@ -186,11 +186,11 @@ pub struct HeldBytes {
     pub moments: Vec<Range<i64>>,
 }
 
-impl Posed<'_, '_> {
+impl LayoutProblem<'_, '_> {
     /// Whether an array is an argument or a result of the program.
     pub fn is_outer(&self, made: usize) -> bool {
         let by = &self.program.instances[self.program.made[made].by];
-        matches!(by.doing, Doing::Argument(..) | Doing::Result(_))
+        matches!(by.kind, InstanceKind::Argument(..) | InstanceKind::Result(_))
     }
 
     /// The memory use of arrays, each of which is held in some layouts: how many bytes in which memory, and when.

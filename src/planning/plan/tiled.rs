@@ -1,22 +1,22 @@
 //! Planning tiled layouts: the problem with capacities, and the plan that the layouts of the program are.
 
-use super::again::made_again;
+use super::build_steps::BuildSteps;
 use super::classes::{LayoutClasses, LayoutId};
+use super::clone_cheap::made_again;
 use super::holders::HeldIn;
-use super::layout_plan::{Doubt, LaidOut, LayoutPlan, PlannedRelayout, Telling, Unplanned};
+use super::layout_plan::{Doubt, LaidOut, LayoutPlan, PlanDecoder, PlannedRelayout, Unplanned};
 use super::moving::{ends, form};
 use super::placing::{Placed, Residence};
 use super::planned_layout::PlannedLayout;
 use super::planner::{GoOn, ListedLayouts, Planner};
-use super::posed::{Located, Posed, Taken};
-use super::posing_steps::PosingSteps;
 use super::prices::Prices;
-use super::program::{Doing, EntryOrders, Made, Program};
+use super::problem::{LayoutProblem, Located, Taken};
+use super::program::{EntryOrders, InstanceKind, Made, Program};
 use super::residency::Residency;
 use super::sharding::steps::PlannedSteps;
 use super::sharding::tile_steps::tile_steps;
 use super::space::{HeldBytes, LimitedSpace, SpaceLimit, SpaceTaken};
-use super::ways::{EntryLayouts, MadeIn, Tied, Way, Whereabouts};
+use super::ways::{AliasOf, EntryLayouts, MadeIn, Tied, Way};
 use crate::solver::{Certificate, CostNetwork, FORBIDDEN, Marginal, NetworkError, Options, solve, solve_from};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ use tensor_layout::text::Error;
 
 /// A program whose layouts are to be planned.
 pub struct TiledPlanner<'a, 't> {
-    pub(super) posed: Posed<'a, 't>,
+    pub(super) problem: LayoutProblem<'a, 't>,
     network: CostNetwork,
     /// The problem with capacities, where there are some.
     limited: Option<LimitedSpace>,
@@ -76,13 +76,13 @@ impl<'a, 't> TiledPlanner<'a, 't> {
         (target, ends): (&'t Target, EntryLayouts),
         go_on: &mut GoOn,
     ) -> Result<TiledPlanner<'a, 't>, Unplanned> {
-        let mut steps = PosingSteps::new(go_on);
+        let mut steps = BuildSteps::new(go_on);
         steps.step().map_err(|error| Unplanned::from(((0, 0), error)))?;
         let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
-        let posed = Posed::within(program, LayoutClasses::new(target), ends, &mut steps)?;
-        let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
+        let problem = LayoutProblem::within(program, LayoutClasses::new(target), ends, &mut steps)?;
+        let network = problem.network(&Prices::new(&problem.choices.classes), &mut steps)?;
         let asked = (Vec::new(), Residence::default());
-        Ok(TiledPlanner { posed, network, limited: None, asked, offered: Vec::new() })
+        Ok(TiledPlanner { problem, network, limited: None, asked, offered: Vec::new() })
     }
 
     /// The same problem where arguments and results may be laid out in any order, and in these ones for certain: there are
@@ -92,14 +92,14 @@ impl<'a, 't> TiledPlanner<'a, 't> {
     /// Orders that do not fit the arguments and results, and those of [`TiledPlanner::of_program`] and [`Planner::limit`].
     pub fn offering(&self, orders: &[EntryOrders], go_on: &mut GoOn) -> Result<TiledPlanner<'a, 't>, Unplanned> {
         let offered = [&self.offered[..], orders].concat();
-        let (program, target) = (self.posed.program.clone(), self.posed.choices.classes.target);
+        let (program, target) = (self.problem.program.clone(), self.problem.choices.classes.target);
         let mut classes = LayoutClasses::new(target);
         classes.offer_entries(&program, &offered).map_err(|error| Unplanned::Wrong(None, error))?;
-        let mut steps = PosingSteps::new(go_on);
-        let posed = Posed::within(program, classes, EntryLayouts::Free, &mut steps)?;
-        let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
+        let mut steps = BuildSteps::new(go_on);
+        let problem = LayoutProblem::within(program, classes, EntryLayouts::Free, &mut steps)?;
+        let network = problem.network(&Prices::new(&problem.choices.classes), &mut steps)?;
         let asked = (Vec::new(), self.asked.1);
-        let mut planner = TiledPlanner { posed, network, limited: None, asked, offered };
+        let mut planner = TiledPlanner { problem, network, limited: None, asked, offered };
         planner.limit(&self.asked.0, self.asked.1, go_on)?;
         Ok(planner)
     }
@@ -111,7 +111,7 @@ impl<'a, 't> TiledPlanner<'a, 't> {
 
     /// The exceeded capacities. A space of several memories, as a cache and what is behind it, has that of the largest.
     fn exceeded_by(&self, taken: &[SpaceTaken]) -> Vec<SpaceLimit> {
-        let memories = &self.posed.choices.classes.target.machine().memories;
+        let memories = &self.problem.choices.classes.target.machine().memories;
         let over = |taken: &SpaceTaken| {
             let own = memories.iter().filter(|memory| memory.space == taken.space).map(|memory| memory.bytes).max();
             let limit = own.map(|bytes| SpaceLimit { space: taken.space, bytes });
@@ -122,9 +122,9 @@ impl<'a, 't> TiledPlanner<'a, 't> {
 
     /// The most bytes of an array in each memory that it may be in, and those of a second layout.
     fn most_held(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
-        let Posed { program, choices, holders, .. } = &self.posed;
+        let LayoutProblem { program, choices, holders, .. } = &self.problem;
         let (class, prices) = (choices.class[made], Prices::new(&choices.classes));
-        let is_far = self.posed.is_outer(made);
+        let is_far = self.problem.is_outer(made);
         let held = |layout: LayoutId| HeldBytes {
             layout,
             space: if is_far { 0 } else { prices.space(class, layout) },
@@ -154,20 +154,20 @@ impl<'a, 't> TiledPlanner<'a, 't> {
     /// Puts in the capacities that were asked for, of which the fastest memory leaves so many bytes to pieces of arrays that
     /// are not in it.
     fn keep_within(&mut self, bytes: i64, go_on: &mut GoOn) -> Result<(), Unplanned> {
-        let prices = Prices::new(&self.posed.choices.classes);
+        let prices = Prices::new(&self.problem.choices.classes);
         let (mut limits, residence) = (self.asked.0.clone(), self.asked.1);
         for limit in limits.iter_mut().filter(|limit| bytes > 0 && Some(limit.space) == prices.fastest()) {
             limit.bytes = limit.bytes.saturating_sub(bytes).max(0);
         }
         let (network, limits) = (self.network.clone(), (&limits[..], residence));
-        self.limited = Some(LimitedSpace::new(&self.posed, &prices, network, limits, &mut PosingSteps::new(go_on))?);
+        self.limited = Some(LimitedSpace::new(&self.problem, &prices, network, limits, &mut BuildSteps::new(go_on))?);
         Ok(())
     }
 
     /// The problem with a capacity of nothing in the fastest memory, where that has another one.
     fn network_of_nothing(&self) -> Option<CostNetwork> {
         let limited = self.limited.as_ref()?;
-        let fastest = Prices::new(&self.posed.choices.classes).fastest()?;
+        let fastest = Prices::new(&self.problem.choices.classes).fastest()?;
         let resource = limited.limits.iter().position(|limit| limit.space == fastest && limit.bytes > 0)?;
         Some(limited.network.with_nothing_of(resource))
     }
@@ -175,14 +175,14 @@ impl<'a, 't> TiledPlanner<'a, 't> {
     /// Each array in the default layout where its operation has that, other names of an array as that is, and where
     /// capacities leave a choice all in memory space 0, or else all near. It need not be legal.
     fn in_defaults(&self) -> Vec<usize> {
-        let ways = &self.posed.choices.ways;
+        let ways = &self.problem.choices.ways;
         let mut second: FxHashMap<usize, &[HeldIn]> = FxHashMap::default();
-        second.extend(self.posed.holders.iter().flatten().map(|(variable, states)| (*variable, &states[..])));
+        second.extend(self.problem.holders.iter().flatten().map(|(variable, states)| (*variable, &states[..])));
         let mut lies: FxHashMap<usize, &[Residency]> = FxHashMap::default();
         lies.extend(self.placed().iter().flatten().map(|own| (own.variable, &own.states[..])));
         let of_way = |way: &Way| {
             // What must be taken as it is made would bind those that come later.
-            let binds = way.tied == Some(Tied::Result) || way.home == Some(Whereabouts::Result);
+            let binds = way.tied == Some(Tied::Result) || way.home == Some(AliasOf::Result);
             let others = way.results.iter().filter(|id| **id != 0).count();
             (usize::from(binds), others, way.operands.iter().flatten().filter(|id| **id != 0).count())
         };
@@ -216,7 +216,7 @@ impl<'a, 't> TiledPlanner<'a, 't> {
 
     /// The capacity of the fastest memory that was asked for.
     pub(super) fn fast_limit(&self) -> Option<&SpaceLimit> {
-        let fastest = Prices::new(&self.posed.choices.classes).fastest();
+        let fastest = Prices::new(&self.problem.choices.classes).fastest();
         self.asked.0.iter().find(|limit| Some(limit.space) == fastest)
     }
 
@@ -227,7 +227,7 @@ impl<'a, 't> TiledPlanner<'a, 't> {
             NetworkError::ForbiddenPair { ends, .. } => ends[1],
             _ => choices.len(),
         };
-        let made = self.array_of(variable).map(|made| self.posed.program.name(made));
+        let made = self.array_of(variable).map(|made| self.problem.program.name(made));
         let wrong = match error {
             NetworkError::ForbiddenChoice { .. } | NetworkError::ForbiddenPair { .. } => {
                 Error::new("the operation cannot take its operands in the layouts of the file").unsupported()
@@ -239,13 +239,13 @@ impl<'a, 't> TiledPlanner<'a, 't> {
 
     /// The ways that come nearest to the layouts of the program.
     fn given_choices(&self) -> Result<Vec<usize>, Located> {
-        let Posed { program, choices, holders, kernels, .. } = &self.posed;
+        let LayoutProblem { program, choices, holders, kernels, .. } = &self.problem;
         let mut chosen: Vec<usize> = Vec::with_capacity(self.network.variables().len());
         let missing = |made: usize| {
             let (by, layouts) = (program.made[made].by, &choices.classes.all[choices.class[made]].layouts);
             let (own, default) = (&layouts[usize::from(choices.given[made])], &layouts[0]);
-            let why = match program.instances[by].doing {
-                Doing::Argument(..) | Doing::Result(_) => {
+            let why = match program.instances[by].kind {
+                InstanceKind::Argument(..) | InstanceKind::Result(_) => {
                     format!("the layout of the file is {own}, and arguments and results are in the default, {default}")
                 }
                 _ => format!("the operation is not planned with a result in {own}, the layout of the file"),
@@ -274,13 +274,13 @@ impl<'a, 't> TiledPlanner<'a, 't> {
             let form = form(program, choices, k).filter(|_| first(&|way| results(way) && alike(way) == 1).is_none());
             let in_form = form.and_then(|form| first(&|way| ends(program, choices, k, way) == Some(form)));
             // What is made in another layout than that of the file is copied by those that take it.
-            let copied = matches!(instance.doing, Doing::Operation(_));
+            let copied = matches!(instance.kind, InstanceKind::Operation(_));
             let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| copied || results(way));
             let best = ways.max_by_key(|(number, way)| (results(way), alike(way), std::cmp::Reverse(*number)));
             let best = follows.or(in_form).or(best.map(|(number, _)| number));
             chosen.push(best.ok_or_else(|| missing(instance.results[0]))?);
         }
-        self.posed.settle(&mut chosen);
+        self.problem.settle(&mut chosen);
         for (made, holder) in holders.iter().enumerate() {
             let Some((_, states)) = holder else { continue };
             let by = program.made[made].by;
@@ -293,9 +293,9 @@ impl<'a, 't> TiledPlanner<'a, 't> {
 
     /// The problem whose plans do without a relayout.
     fn network_without(&self, relayout: &PlannedRelayout) -> Result<CostNetwork, Error> {
-        let prices = Prices::new(&self.posed.choices.classes);
+        let prices = Prices::new(&self.problem.choices.classes);
         let mut network = self.network().clone();
-        for taken in self.posed.taken().filter(|taken| relayout.taken_by.contains(&taken.by)) {
+        for taken in self.problem.taken().filter(|taken| relayout.taken_by.contains(&taken.by)) {
             let (from, table) = self.as_made(&prices, &taken)?;
             network.add_edge(from, taken.by.0, table)?;
         }
@@ -305,20 +305,20 @@ impl<'a, 't> TiledPlanner<'a, 't> {
     /// The variable of an operand's array, and for each pair of its choices and the ways of the operation whether the
     /// operation takes the array as it is made.
     fn as_made(&self, prices: &Prices, taken: &Taken) -> Result<(usize, Vec<i64>), Error> {
-        let (user, maker) = (taken.by.0, self.posed.program.made[taken.made].by);
-        let result = self.posed.program.made[taken.made].result;
-        let holder = self.posed.holders[taken.made].as_ref();
+        let (user, maker) = (taken.by.0, self.problem.program.made[taken.made].by);
+        let result = self.problem.program.made[taken.made].result;
+        let holder = self.problem.holders[taken.made].as_ref();
         let states = match holder {
             Some((_, states)) => states.iter().map(|state| (*state, MadeIn::default())).collect::<Vec<_>>(),
             None => {
-                let ways = self.posed.choices.ways[maker].iter();
+                let ways = self.problem.choices.ways[maker].iter();
                 ways.map(|way| ((way.results[result], None), way.origin())).collect()
             }
         };
         let mut table = Vec::new();
         for (state, origin) in states {
-            for way in self.posed.choices.ways[user].iter() {
-                let met = self.posed.met(prices, taken, state, origin, way)?;
+            for way in self.problem.choices.ways[user].iter() {
+                let met = self.problem.met(prices, taken, state, origin, way)?;
                 table.push(if state.1.is_none() && met.from == met.to { 0 } else { FORBIDDEN });
             }
         }
@@ -328,11 +328,11 @@ impl<'a, 't> TiledPlanner<'a, 't> {
 
 impl Planner for TiledPlanner<'_, '_> {
     fn program(&self) -> &Program<'_> {
-        &self.posed.program
+        &self.problem.program
     }
 
     fn machine(&self) -> &Machine {
-        self.posed.choices.classes.target.machine()
+        self.problem.choices.classes.target.machine()
     }
 
     fn network(&self) -> &CostNetwork {
@@ -348,16 +348,16 @@ impl Planner for TiledPlanner<'_, '_> {
     }
 
     fn array_of(&self, variable: usize) -> Option<usize> {
-        if let Some(instance) = self.posed.program.instances.get(variable) {
+        if let Some(instance) = self.problem.program.instances.get(variable) {
             return instance.results.first().copied();
         }
         let holder = |holder: &Option<(usize, _)>| holder.as_ref().is_some_and(|(own, _)| *own == variable);
         let placed = || self.placed().iter().position(|own| own.as_ref().is_some_and(|own| own.variable == variable));
-        self.posed.holders.iter().position(holder).or_else(placed)
+        self.problem.holders.iter().position(holder).or_else(placed)
     }
 
     fn listed(&self, made: usize) -> Option<ListedLayouts> {
-        let Posed { program, choices, .. } = &self.posed;
+        let LayoutProblem { program, choices, .. } = &self.problem;
         let Made { by, result, .. } = program.made[made];
         let layouts = &choices.classes.all[choices.class[made]].layouts;
         let layouts = layouts.iter().map(|layout| Some(PlannedLayout::Tiled(layout.clone()))).collect();
@@ -374,8 +374,8 @@ impl Planner for TiledPlanner<'_, '_> {
     }
 
     fn decode(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
-        let prices = Prices::new(&self.posed.choices.classes);
-        Ok(Telling { posed: &self.posed, prices, placed: self.placed(), certificate }.plan()?)
+        let prices = Prices::new(&self.problem.choices.classes);
+        Ok(PlanDecoder { problem: &self.problem, prices, placed: self.placed(), certificate }.plan()?)
     }
 
     fn put_limits(&mut self, limits: &[SpaceLimit], residence: Residence, go_on: &mut GoOn) -> Result<(), Unplanned> {
@@ -399,8 +399,8 @@ impl Planner for TiledPlanner<'_, '_> {
         let choices = self.given_choices()?;
         let cost = self.network.cost(&choices).map_err(|error| self.disagreed(&choices, &error))?;
         let certificate = Certificate { choices, cost, bound: cost, reductions: Vec::new(), proof: Vec::new() };
-        let prices = Prices::new(&self.posed.choices.classes);
-        Telling { posed: &self.posed, prices, placed: &[], certificate }.plan().map(Some)
+        let prices = Prices::new(&self.problem.choices.classes);
+        PlanDecoder { problem: &self.problem, prices, placed: &[], certificate }.plan().map(Some)
     }
 
     /// Operations whose smallest steps need more than the capacity are not cut, nor are those for which no plan leaves so many
@@ -436,10 +436,10 @@ impl Planner for TiledPlanner<'_, '_> {
 
     /// Whether a plan does in which each array takes the most that it can.
     fn may_exceed(&self) -> Result<bool, Unplanned> {
-        let moments = self.posed.moments();
+        let moments = self.problem.moments();
         let most: Vec<Vec<HeldBytes>> =
             moments.iter().enumerate().map(|(made, moments)| self.most_held(made, moments)).collect();
-        let taken = self.posed.taken_space(&most).map_err(|error| Unplanned::Wrong(None, error))?;
+        let taken = self.problem.taken_space(&most).map_err(|error| Unplanned::Wrong(None, error))?;
         Ok(!self.exceeded_by(&taken).is_empty())
     }
 

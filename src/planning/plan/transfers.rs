@@ -11,8 +11,8 @@
 //! copy begins and ends in the loop in which its array is made; an inner loop that it meets runs beside it as a whole.
 
 use super::live::loop_ends;
-use super::posed::Posed;
-use super::program::Doing;
+use super::problem::LayoutProblem;
+use super::program::InstanceKind;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use std::ops::Range;
 use tensor_layout::numbers::ceil_div_wide;
@@ -64,14 +64,14 @@ pub struct KernelClock {
 
 impl KernelClock {
     /// The clock of a program, whose network of costs this is; operations may take so much less, which is at most 0.
-    pub fn new(posed: &Posed, network: &CostNetwork, less: &[(usize, i64)]) -> KernelClock {
-        let instances = &posed.program.instances;
+    pub fn new(problem: &LayoutProblem, network: &CostNetwork, less: &[(usize, i64)]) -> KernelClock {
+        let instances = &problem.program.instances;
         let n = instances.len();
         let least = |costs: &[i64]| costs.iter().copied().filter(|cost| *cost != FORBIDDEN).min().unwrap_or(0).max(0);
         let mut time = vec![0i64; n];
         let mut add = |instance: usize, cost: i64| {
             // What is done inside of a kernel counts when that runs.
-            let kernel = posed.kernels.part_of[instance].iter().copied().min().unwrap_or(instance);
+            let kernel = problem.kernels.part_of[instance].iter().copied().min().unwrap_or(instance);
             time[kernel] = time[kernel].saturating_add(cost);
         };
         (0..n).for_each(|k| add(k, least(&network.variables()[k])));
@@ -81,8 +81,8 @@ impl KernelClock {
         less.iter().for_each(|(instance, cost)| add(*instance, *cost));
         time.iter_mut().for_each(|time| *time = (*time).max(0));
         let mut clock = KernelClock::of_times(&time);
-        let ends = loop_ends(&posed.program);
-        let merge = |k: usize| instances[k].doing == Doing::Merge && ends[k].is_some();
+        let ends = loop_ends(&problem.program);
+        let merge = |k: usize| instances[k].kind == InstanceKind::Merge && ends[k].is_some();
         for k in (0..n).filter(|k| merge(*k)) {
             if k == 0 || !merge(k - 1) || instances[k - 1].node != instances[k].node {
                 clock.add_loop(k..ends[k].unwrap_or(k) + 1);

@@ -5,13 +5,13 @@
 //! between which it moves nothing, and a few in which it moves. Products, convolutions and what looks elements up have the
 //! ways that the target wants.
 
+use super::build_steps::BuildSteps;
 use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
-use super::cutting::{self, CutImages, Port};
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
-use super::posing_steps::PosingSteps;
-use super::program::{Doing, Instance, Program};
+use super::program::{Instance, InstanceKind, Program};
 use super::reshapes::{ReshapeForms, reshaped};
+use super::space_to_batch::{self, Port, SpaceToBatch};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use tensor_layout::operations::operation::Operation;
@@ -28,7 +28,7 @@ pub struct Way {
     /// The layouts of the results.
     pub results: Vec<LayoutId>,
     /// Where the result lies, of an operation that gives another name to an array.
-    pub home: Option<Whereabouts>,
+    pub home: Option<AliasOf>,
     /// Whether there is no relayout before it, or none after it.
     pub tied: Option<Tied>,
 }
@@ -46,14 +46,14 @@ pub enum Tied {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MadeIn {
     /// Where it lies; `None` where the program says that.
-    pub home: Option<Whereabouts>,
+    pub home: Option<AliasOf>,
     /// Whether it must be taken as it is made.
     pub tied: bool,
 }
 
 /// Where an array lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Whereabouts {
+pub enum AliasOf {
     /// Where arrays of kernels are.
     Near,
     /// Where an argument of the program is, as whose part or whole it has another name.
@@ -121,7 +121,7 @@ impl<'t> Choices<'t> {
         order: &CanonicalOrder,
         mut classes: LayoutClasses<'t>,
         entry: EntryLayouts,
-        steps: &mut PosingSteps,
+        steps: &mut BuildSteps,
     ) -> Result<Choices<'t>, (usize, Error)> {
         let at = |k: usize| move |error: Error| (k, error);
         let (mut class, mut given) = (vec![0; program.made.len()], vec![0; program.made.len()]);
@@ -137,11 +137,11 @@ impl<'t> Choices<'t> {
             };
         }
         for k in order.working() {
-            let Instance { doing, operands, results, .. } = &program.instances[k];
-            if let (Doing::Operation(Operation::Convolution(own)), [input, ..], [output, ..]) =
-                (doing, &operands[..], &results[..])
+            let Instance { kind, operands, results, .. } = &program.instances[k];
+            if let (InstanceKind::Operation(Operation::Convolution(own)), [input, ..], [output, ..]) =
+                (kind, &operands[..], &results[..])
             {
-                cutting::offer(&mut classes, own, class[*input], class[*output]);
+                space_to_batch::offer(&mut classes, own, class[*input], class[*output]);
             }
         }
         let forms = ReshapeForms::new(program, order, &mut classes, &class);
@@ -190,14 +190,14 @@ impl Maker<'_, '_> {
         let chosen: Vec<&Instance> = all.filter(|instance| wide(instance)).collect();
         // What the machine prefers is in the lists before other orders fill them. An error comes again with the ways.
         for instance in &chosen {
-            if let Doing::Operation(operation) = instance.doing {
+            if let InstanceKind::Operation(operation) = instance.kind {
                 let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
                 let _ = self.wanted(operation, instance, &from, &to);
             }
         }
         let mut seen = FxHashSet::default();
         for instance in chosen.iter().chain(chosen.iter().rev()) {
-            let Doing::Operation(operation) = instance.doing else { continue };
+            let InstanceKind::Operation(operation) = instance.kind else { continue };
             let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
             // The lists may have grown since an equal operation was seen.
             let sizes: Vec<usize> = from.iter().chain(&to).map(|c| self.classes.all[*c].layouts.len()).collect();
@@ -252,20 +252,20 @@ impl Maker<'_, '_> {
         let has_kept = kept.iter().chain(&taken).any(Option::is_some);
         let by_text =
             |own: &Operation| matches!(own, Operation::Bitcast | Operation::Reshape | Operation::Other { .. });
-        let fixed_by_text = match instance.doing {
-            Doing::Operation(operation) => by_text(operation),
-            doing => doing == Doing::Opaque,
+        let fixed_by_text = match instance.kind {
+            InstanceKind::Operation(operation) => by_text(operation),
+            kind => kind == InstanceKind::Opaque,
         };
-        if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
+        if fixed_by_text || matches!(instance.kind, InstanceKind::Argument(..) | InstanceKind::Result(_)) {
             given = [given_to(&instance.operands), given_to(&instance.results)].concat();
         }
-        let mut part = match instance.doing {
-            Doing::Operation(operation) => format!("{operation:?}"),
-            Doing::Argument(..) => "argument".to_string(),
-            Doing::Merge => format!("merge {}", self.is_carried(instance)),
-            Doing::Copy => "copy".to_string(),
-            Doing::Opaque => "opaque".to_string(),
-            Doing::Result(_) => "result".to_string(),
+        let mut part = match instance.kind {
+            InstanceKind::Operation(operation) => format!("{operation:?}"),
+            InstanceKind::Argument(..) => "argument".to_string(),
+            InstanceKind::Merge => format!("merge {}", self.is_carried(instance)),
+            InstanceKind::Copy => "copy".to_string(),
+            InstanceKind::Opaque => "opaque".to_string(),
+            InstanceKind::Result(_) => "result".to_string(),
         };
         if has_kept || fixed.is_some() {
             part += &format!(" {kept:?} {fixed:?}");
@@ -294,7 +294,7 @@ impl Maker<'_, '_> {
     /// The fixed layouts of the operands of an instance.
     fn taken(&mut self, instance: &Instance, from: &[usize]) -> Vec<Option<LayoutId>> {
         // Those of a merge are the arrays of its node, but not in their order.
-        let fixed = self.program.fixed_layouts(instance).filter(|_| instance.doing != Doing::Merge);
+        let fixed = self.program.fixed_layouts(instance).filter(|_| instance.kind != InstanceKind::Merge);
         let Some(fixed) = fixed else { return Vec::new() };
         let mut taken = Vec::new();
         for (class, layout) in from.iter().zip(&fixed.operands) {
@@ -307,28 +307,28 @@ impl Maker<'_, '_> {
         let ids = |classes: &LayoutClasses, class: usize| 0..classes.all[class].layouts.len() as LayoutId;
         let same = |id: LayoutId| Way::new(vec![Some(id); from.len()], vec![id; to.len()]);
         let class = to.first().or(from.first()).copied();
-        match instance.doing {
-            Doing::Argument(..) | Doing::Result(_) => Ok(match (self.entry, class) {
+        match instance.kind {
+            InstanceKind::Argument(..) | InstanceKind::Result(_) => Ok(match (self.entry, class) {
                 (EntryLayouts::Fixed, _) => vec![same(given[given.len() - 1])],
                 (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
-            Doing::Merge => {
+            InstanceKind::Merge => {
                 let Some(class) = class else { return Ok(Vec::new()) };
                 // What a loop carries is there as long as the loop is.
                 let may = |id: &LayoutId| !self.is_carried(instance) || self.is_dense(class, *id);
                 Ok(ids(&self.classes, class).filter(may).map(same).collect())
             }
             // The elements of a constant are written down in any order.
-            Doing::Copy | Doing::Operation(Operation::Constant) => {
+            InstanceKind::Copy | InstanceKind::Operation(Operation::Constant) => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
-            Doing::Operation(Operation::Bitcast) | Doing::Opaque => {
+            InstanceKind::Operation(Operation::Bitcast) | InstanceKind::Opaque => {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way::new(operands.iter().map(|id| Some(*id)).collect(), results.to_vec())])
             }
-            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0], [given[0], given[1]])),
-            Doing::Operation(operation) => self.computed(operation, instance, from, to),
+            InstanceKind::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0], [given[0], given[1]])),
+            InstanceKind::Operation(operation) => self.computed(operation, instance, from, to),
         }
     }
 
@@ -350,8 +350,8 @@ impl Maker<'_, '_> {
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
                 return Ok(self.outside(to[0], &batch).into_iter().map(open).collect());
             }
-            Operation::Convolution(convolution) if CutImages(&self.classes).cuts(convolution, from[0]) => {
-                let [_, results] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
+            Operation::Convolution(convolution) if SpaceToBatch(&self.classes).cuts(convolution, from[0]) => {
+                let [_, results] = SpaceToBatch(&self.classes).ports(convolution, from[0], to[0]);
                 return Ok(results.into_iter().map(open).collect());
             }
             Operation::Other { .. } => return Ok(self.open(instance, from, to)),
@@ -395,17 +395,17 @@ impl Maker<'_, '_> {
 
     /// The ports of an operation: those of a product, whose matrices it takes in any order.
     fn ports(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Port> {
-        match instance.doing {
-            Doing::Operation(operation @ Operation::Dot { lhs_batch, rhs_batch, .. })
+        match instance.kind {
+            InstanceKind::Operation(operation @ Operation::Dot { lhs_batch, rhs_batch, .. })
                 if !self.classes.target.has_tiles()
                     && !is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
             {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
-            Doing::Operation(Operation::Convolution(convolution))
-                if CutImages(&self.classes).cuts(convolution, from[0]) =>
+            InstanceKind::Operation(Operation::Convolution(convolution))
+                if SpaceToBatch(&self.classes).cuts(convolution, from[0]) =>
             {
-                let [data, _] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
+                let [data, _] = SpaceToBatch(&self.classes).ports(convolution, from[0], to[0]);
                 vec![data, self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],

@@ -4,7 +4,7 @@
 //! near, and on all of `x` and `b` from afar; 3,072 bytes are left for pieces of these while it runs.
 
 use super::kernels::Kept;
-use super::layout_plan::{LayoutPlan, Telling, Unplanned};
+use super::layout_plan::{LayoutPlan, PlanDecoder, Unplanned};
 use super::planned_layout::PlannedLayout;
 use super::prices::Prices;
 use super::sharding::tile_steps::{ALL, WorkingArray, WorkingSet};
@@ -18,15 +18,15 @@ impl<'a> TiledPlanner<'a, '_> {
     /// A cost does not fit in 64 bits.
     pub fn working_sets(&self, plan: &LayoutPlan) -> Result<Vec<WorkingSet<'a>>, Unplanned> {
         let Some(limit) = self.fast_limit() else { return Ok(Vec::new()) };
-        let prices = Prices::new(&self.posed.choices.classes);
-        let program = &self.posed.program;
+        let prices = Prices::new(&self.problem.choices.classes);
+        let program = &self.problem.program;
         let laid_out = self.tiled_operations(plan)?;
         let certificate = plan.solution.certificate.clone();
-        let telling = Telling { posed: &self.posed, prices, placed: self.placed(), certificate };
+        let decoder = PlanDecoder { problem: &self.problem, prices, placed: self.placed(), certificate };
         // By moment, the bytes that are there more than before.
         let mut changes = vec![0i128; program.instances.len() + 1];
-        for (made, moments) in self.posed.moments().iter().enumerate() {
-            for held in telling.bytes(made, moments).iter().filter(|held| held.space == limit.space) {
+        for (made, moments) in self.problem.moments().iter().enumerate() {
+            for held in decoder.bytes(made, moments).iter().filter(|held| held.space == limit.space) {
                 for range in &held.moments {
                     let at = |moment: i64| usize::try_from(moment).unwrap_or(0).min(program.instances.len());
                     changes[at(range.start)] += i128::from(held.bytes);
@@ -40,16 +40,16 @@ impl<'a> TiledPlanner<'a, '_> {
             taken += changes[k];
             let one = |(made, layout): (&usize, &PlannedLayout)| {
                 let (at, array) = (program.name(*made), program.made[*made].array);
-                let far = self.far(&telling, *made, k, limit.space);
+                let far = self.far(&decoder, *made, k, limit.space);
                 Some(WorkingArray { at, array, layout: layout.tiled()?.clone(), far })
             };
             all.push(WorkingSet {
                 node: instance.node,
-                doing: instance.doing,
+                kind: instance.kind,
                 times: instance.times,
                 operands: instance.operands.iter().zip(own.operands.iter().flatten()).filter_map(one).collect(),
                 results: instance.results.iter().zip(&own.results).filter_map(one).collect(),
-                is_free: self.posed.kernels.kept[k] == Kept::Remade || self.posed.kernels.renamed[k],
+                is_free: self.problem.kernels.kept[k] == Kept::Remade || self.problem.kernels.renamed[k],
                 room: i64::try_from(i128::from(limit.bytes) - taken).unwrap_or(0).max(0),
                 capacity: limit.bytes,
             });
@@ -58,8 +58,8 @@ impl<'a> TiledPlanner<'a, '_> {
     }
 
     /// The part of an array that is not in the fastest memory at a moment, in millionths.
-    fn far(&self, telling: &Telling, mut made: usize, moment: usize, near: u8) -> i64 {
-        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
+    fn far(&self, decoder: &PlanDecoder, mut made: usize, moment: usize, near: u8) -> i64 {
+        let (program, kernels) = (&self.problem.program, &self.problem.kernels);
         // Another name of an array lies where that does.
         while let Some(source) = program.instances[program.made[made].by].operands.first()
             && kernels.renamed[program.made[made].by]
@@ -67,11 +67,11 @@ impl<'a> TiledPlanner<'a, '_> {
             made = *source;
         }
         let by = program.made[made].by;
-        match (kernels.kept[by], telling.residency(made)) {
+        match (kernels.kept[by], decoder.residency(made)) {
             (Kept::Remade, _) => 0,
             (Kept::Fused, _) => ALL,
             (Kept::Stored, None) => {
-                if telling.near(made, telling.made_in(made)) == near {
+                if decoder.near(made, decoder.made_in(made)) == near {
                     0
                 } else {
                     ALL

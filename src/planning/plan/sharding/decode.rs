@@ -10,7 +10,7 @@ use super::traffic::LevelBytes;
 use crate::plan::layout_plan::{LayoutPlan, PlannedCollective, PlannedRelayout, Unplanned};
 use crate::plan::planned_layout::PlannedLayout;
 use crate::plan::planner::{GoOn, Planner};
-use crate::plan::program::Doing;
+use crate::plan::program::InstanceKind;
 use crate::plan::space::SpaceLimit;
 use crate::solver::{Certificate, CostNetwork, Options, Solution, solve_from};
 use tensor_layout::text::Error;
@@ -134,11 +134,11 @@ impl ShardingPlanner<'_, '_> {
         let choices = &plan.solution.certificate.choices;
         let mut arguments: Vec<((usize, usize), PlannedLayout)> = Vec::new();
         for instance in &self.program.instances {
-            match instance.doing {
-                Doing::Argument(number, leaf) => {
+            match instance.kind {
+                InstanceKind::Argument(number, leaf) => {
                     arguments.push(((number, leaf), self.layout(choices, instance.results[0])?));
                 }
-                Doing::Result(_) => {
+                InstanceKind::Result(_) => {
                     plan.results.push(self.layout(choices, instance.operands[0])?);
                     continue;
                 }

@@ -48,7 +48,7 @@
 //! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
 //! | [`cuts`](mod@cuts) | the cuts over time that are tried |
 //! | [`planner`] | the program and its candidates |
-//! | [`posing`] | the problem as a network of costs |
+//! | [`network`] | the problem as a network of costs |
 //! | [`decode`] | the plan that a solution is |
 //! | [`steps`] | the steps of an operation of a plan |
 //! | [`schedule`] | the steps of each operation of a plan over places |
@@ -63,11 +63,11 @@ pub mod cuts;
 pub mod decode;
 pub mod lower_bound;
 mod meshes;
+pub mod network;
 mod on_pod;
 pub mod placed;
 pub mod planner;
 pub mod pod;
-pub mod posing;
 pub mod reading;
 pub mod room;
 pub mod schedule;

@@ -1,6 +1,6 @@
 //! The problem on the devices of a pod: copies are held, what moves are collectives, and work is divided.
 //!
-//! The variables and edges are those of [places](super::posing). What differs is what they cost: a value may be held in
+//! The variables and edges are those of [places](super::network). What differs is what they cost: a value may be held in
 //! copies, an edge costs the collectives between a value's home and the loops, and a choice for loops costs the work of a
 //! device. Where the machine says no rate of work, loops use as many devices as they can.
 //!
@@ -15,7 +15,7 @@ use super::reading::sizes;
 use super::spread::Spread;
 use crate::plan::kernels::Kept;
 use crate::plan::layout_plan::Unplanned;
-use crate::plan::program::Doing;
+use crate::plan::program::InstanceKind;
 use crate::solver::{FORBIDDEN, NetworkError};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -133,11 +133,11 @@ impl ShardingPlanner<'_, '_> {
     /// Arguments, and the arrays that take their places: those of one size that are not given apart.
     pub(super) fn tied(&self) -> Vec<(usize, usize)> {
         let argument = |at: (usize, usize)| {
-            let own = self.program.instances.iter().find(|own| own.doing == Doing::Argument(at.0, at.1));
+            let own = self.program.instances.iter().find(|own| own.kind == InstanceKind::Argument(at.0, at.1));
             own.map(|own| own.results[0])
         };
         let result = |number: usize| {
-            let own = self.program.instances.iter().find(|own| own.doing == Doing::Result(number));
+            let own = self.program.instances.iter().find(|own| own.kind == InstanceKind::Result(number));
             own.map(|own| own.operands[0])
         };
         let mut seen = BTreeSet::new();
@@ -175,7 +175,7 @@ impl ShardingPlanner<'_, '_> {
     /// slices of.
     pub(super) fn copies_cost(&self, made: usize, spread: usize) -> i64 {
         let by = self.program.made[made].by;
-        let is_argument = matches!(self.program.instances[by].doing, Doing::Argument(..));
+        let is_argument = matches!(self.program.instances[by].kind, InstanceKind::Argument(..));
         if !is_argument || self.program.made[made].array.dims.is_empty() {
             return 0;
         }
@@ -262,7 +262,7 @@ impl ShardingPlanner<'_, '_> {
     pub(super) fn work_on(&self, pod: &Pod, by: usize, loops: &Spread) -> i64 {
         let (Some(nest), Some(kernels)) = (&self.nests[by], &self.kernels) else { return 0 };
         let instance = &self.program.instances[by];
-        let Doing::Operation(operation) = instance.doing else { return 0 };
+        let InstanceKind::Operation(operation) = instance.kind else { return 0 };
         let block = |touch: &Touch| self.block(touch.made, &of_array(loops, self.ranges(*touch)));
         let is_stored = kernels.kept[by] == Kept::Stored && !kernels.renamed[by];
         let made: i128 = self.touched(by).filter(|own| own.operand.is_none()).map(|own| block(&own)).sum();

@@ -6,7 +6,7 @@ use super::reading::sizes;
 use super::spread::Spread;
 use crate::plan::layout_plan::{LaidOut, LayoutPlan};
 use crate::plan::planned_layout::PlannedLayout;
-use crate::plan::program::Doing;
+use crate::plan::program::InstanceKind;
 use tensor_layout::text::Error;
 
 impl ShardingPlanner<'_, '_> {
@@ -27,7 +27,7 @@ impl ShardingPlanner<'_, '_> {
                 own.push(self.met(choices, loops, touch)?);
             }
             // A result of the program is what it is made of.
-            let is_end = matches!(instance.doing, Doing::Result(_));
+            let is_end = matches!(instance.kind, InstanceKind::Result(_));
             let results = if is_end { &instance.operands } else { &instance.results };
             all.push(LaidOut {
                 node: instance.node,

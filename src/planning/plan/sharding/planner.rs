@@ -6,15 +6,15 @@ use super::pod::Pod;
 use super::reading::{IndexRange, LoopNest, sizes};
 use super::spread::{AxisCut, Spread};
 use super::traffic::Levels;
-use crate::plan::again::made_again;
+use crate::plan::build_steps::BuildSteps;
 use crate::plan::canonical::CanonicalOrder;
+use crate::plan::clone_cheap::made_again;
 use crate::plan::kernels::Kernels;
 use crate::plan::layout_plan::{LaidOut, LayoutPlan, Unplanned};
 use crate::plan::placing::Residence;
 use crate::plan::planned_layout::PlannedLayout;
 use crate::plan::planner::{GoOn, ListedLayouts, Planner};
-use crate::plan::posing_steps::PosingSteps;
-use crate::plan::program::{ArrayName, Doing, Program};
+use crate::plan::program::{ArrayName, InstanceKind, Program};
 use crate::plan::space::SpaceLimit;
 use crate::solver::{Certificate, CostNetwork, Options, check};
 use rustc_hash::FxHashMap;
@@ -113,17 +113,17 @@ impl<'a, 'm> ShardingPlanner<'a, 'm> {
         (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
         go_on: &mut GoOn,
     ) -> Result<ShardingPlanner<'a, 'm>, Unplanned> {
-        let steps = &mut PosingSteps::long(go_on);
+        let steps = &mut BuildSteps::long(go_on);
         let wrong = |error| Unplanned::Wrong(None, error);
         let levels = Levels::new(machine).map_err(wrong)?;
         let program = made_again(program).map_err(wrong)?;
         let mut nests = Vec::with_capacity(program.instances.len());
         for instance in &program.instances {
             let [operands, results] = [&instance.operands, &instance.results].map(|own| arrays(&program, own));
-            let ends = matches!(instance.doing, Doing::Argument(..) | Doing::Result(_));
+            let ends = matches!(instance.kind, InstanceKind::Argument(..) | InstanceKind::Result(_));
             // What makes nothing sends an array from where it is.
             let moves = !ends && !operands.is_empty() && !results.is_empty();
-            nests.push(moves.then(|| LoopNest::new(&instance.doing, &operands, &results)));
+            nests.push(moves.then(|| LoopNest::new(&instance.kind, &operands, &results)));
         }
         let homes = (0..program.made.len()).map(|made| home(program.name(made))).collect();
         let values = vec![SpreadSet::default(); program.made.len()];
@@ -174,7 +174,7 @@ impl<'a, 'm> ShardingPlanner<'a, 'm> {
     /// result is made once more, before the loop.
     pub(super) fn times(&self, touch: Touch) -> i64 {
         let instance = &self.program.instances[touch.by];
-        if instance.doing != Doing::Merge {
+        if instance.kind != InstanceKind::Merge {
             return instance.times;
         }
         let made = |operand: &usize| self.program.instances[self.program.made[*operand].by].times;
@@ -202,7 +202,7 @@ impl<'a, 'm> ShardingPlanner<'a, 'm> {
     ///
     /// # Errors
     /// The time is over.
-    fn find(&mut self, canonical: &CanonicalOrder, steps: &mut PosingSteps) -> Result<(), Unplanned> {
+    fn find(&mut self, canonical: &CanonicalOrder, steps: &mut BuildSteps) -> Result<(), Unplanned> {
         let mut anchors = Anchors::default();
         for (found, home) in self.values.iter_mut().zip(&self.homes) {
             match home {
@@ -365,7 +365,7 @@ impl Planner for ShardingPlanner<'_, '_> {
         match self.pod {
             Some(_) => self.limit_devices(),
             None if limits.is_empty() => Ok(()),
-            None => self.limit_places(limits, &mut PosingSteps::long(go_on)),
+            None => self.limit_places(limits, &mut BuildSteps::long(go_on)),
         }
     }
 

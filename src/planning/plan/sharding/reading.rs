@@ -5,7 +5,7 @@
 //! indices are those of [`Operation::loops`].
 
 use crate::plan::labels::loops;
-use crate::plan::program::Doing;
+use crate::plan::program::InstanceKind;
 use tensor_layout::expr::Expr;
 use tensor_layout::operations::operation::{Algorithm, Loops, Operation};
 use tensor_layout::operations::shape::Array;
@@ -80,11 +80,11 @@ pub fn sizes(array: &Array) -> Vec<i64> {
 
 impl LoopNest {
     /// The loops of what an instance does. What is not known of an operation is taken to read all of its operands.
-    pub fn new(doing: &Doing, operands: &[&Array], results: &[&Array]) -> LoopNest {
-        let operation = match doing {
-            Doing::Operation(operation) => *operation,
-            Doing::Merge | Doing::Copy | Doing::Result(_) => &Operation::Elementwise,
-            Doing::Argument(..) | Doing::Opaque => &Operation::Constant,
+    pub fn new(kind: &InstanceKind, operands: &[&Array], results: &[&Array]) -> LoopNest {
+        let operation = match kind {
+            InstanceKind::Operation(operation) => *operation,
+            InstanceKind::Merge | InstanceKind::Copy | InstanceKind::Result(_) => &Operation::Elementwise,
+            InstanceKind::Argument(..) | InstanceKind::Opaque => &Operation::Constant,
         };
         if let (Operation::Reshape | Operation::Bitcast, [operand], [result]) = (operation, operands, results) {
             return reshaped(&sizes(operand), &sizes(result));

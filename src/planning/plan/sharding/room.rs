@@ -10,12 +10,12 @@ use super::cuts::{LoopChoice, total};
 use super::planner::{Home, ShardingPlanner, held_by};
 use super::reading::sizes;
 use super::spread::Spread;
+use crate::plan::build_steps::BuildSteps;
 use crate::plan::kernels::{Kept, Kernels};
 use crate::plan::layout_plan::Unplanned;
 use crate::plan::live::moments;
 use crate::plan::planner::{MOST_NAMED, Planner};
-use crate::plan::posing_steps::PosingSteps;
-use crate::plan::program::{ArrayName, Doing};
+use crate::plan::program::{ArrayName, InstanceKind};
 use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
 use crate::solver::{CostNetwork, NetworkError};
 use std::cmp::Reverse;
@@ -44,7 +44,7 @@ impl ShardingPlanner<'_, '_> {
     ///
     /// # Errors
     /// A capacity below 0, an operation that does not fit; the time is over.
-    pub(super) fn limit_places(&mut self, limits: &[SpaceLimit], steps: &mut PosingSteps) -> Result<(), Unplanned> {
+    pub(super) fn limit_places(&mut self, limits: &[SpaceLimit], steps: &mut BuildSteps) -> Result<(), Unplanned> {
         let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
         (self.network, self.variables, self.touches) = (CostNetwork::new(), Vec::new(), Vec::new());
         for (made, home) in self.homes.iter().enumerate() {
@@ -162,9 +162,9 @@ impl ShardingPlanner<'_, '_> {
 
     /// Whether an instance reads each element where it writes one.
     fn reads_and_writes_alike(&self, by: usize) -> bool {
-        match self.program.instances[by].doing {
-            Doing::Operation(operation) => matches!(operation, Operation::Elementwise | Operation::Select),
-            doing => doing == Doing::Merge,
+        match self.program.instances[by].kind {
+            InstanceKind::Operation(operation) => matches!(operation, Operation::Elementwise | Operation::Select),
+            kind => kind == InstanceKind::Merge,
         }
     }
 
@@ -175,7 +175,7 @@ impl ShardingPlanner<'_, '_> {
             self.lives(&self.moved_registers(choices)).into_iter().filter(|(_, moments)| !moments.is_empty())
         {
             // A result of the program is the array that it is made of.
-            if matches!(self.program.instances[self.program.made[made].by].doing, Doing::Result(_)) {
+            if matches!(self.program.instances[self.program.made[made].by].kind, InstanceKind::Result(_)) {
                 continue;
             }
             let array = self.program.made[made].array;

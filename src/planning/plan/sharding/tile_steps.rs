@@ -20,7 +20,7 @@ use super::steps::{PlannedSteps, SteppedTouch};
 use super::time::TimeCut;
 use crate::plan::layout_plan::Unplanned;
 use crate::plan::planned_layout::PlannedLayout;
-use crate::plan::program::{ArrayName, Doing};
+use crate::plan::program::{ArrayName, InstanceKind};
 use tensor_layout::numbers::ceil_div_wide;
 use tensor_layout::operations::shape::Array;
 use tensor_layout::text::Error;
@@ -34,7 +34,7 @@ pub struct WorkingSet<'a> {
     /// The graph, and the number of the node in it.
     pub node: (usize, usize),
     /// The kind of the instance.
-    pub doing: Doing<'a>,
+    pub kind: InstanceKind<'a>,
     /// How often it runs.
     pub times: i64,
     /// The arrays that it reads, and those that it makes.
@@ -73,7 +73,7 @@ pub const ALL: i64 = 1_000_000;
 /// A cost or the bytes of a layout do not fit in 64 bits.
 pub fn tile_steps(sets: &[WorkingSet]) -> Result<Vec<PlannedSteps>, Unplanned> {
     let mut all = Vec::new();
-    for set in sets.iter().filter(|set| matches!(set.doing, Doing::Operation(_)) && !set.is_free) {
+    for set in sets.iter().filter(|set| matches!(set.kind, InstanceKind::Operation(_)) && !set.is_free) {
         all.extend(steps_of(set).map_err(|error| Unplanned::Wrong(Some(set.node), error))?);
     }
     Ok(all)
@@ -145,7 +145,7 @@ fn part(bytes: i64, millionths: i64) -> i64 {
 fn steps_of(set: &WorkingSet) -> Result<Option<PlannedSteps>, Error> {
     let [operands, results] =
         [&set.operands, &set.results].map(|own| own.iter().map(|own| own.array).collect::<Vec<&Array>>());
-    let nest = LoopNest::new(&set.doing, &operands, &results);
+    let nest = LoopNest::new(&set.kind, &operands, &results);
     let is_known = operands.is_empty() || nest.scattered.contains(&false);
     if results.is_empty() || !is_known || [nest.operands.len(), nest.results.len()] != [operands.len(), results.len()] {
         return Ok(None);

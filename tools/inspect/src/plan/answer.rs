@@ -356,8 +356,8 @@ pub struct MemoryAnswer {
 /// What a judge has said of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// What was asked: a plan, `default` or `auto` layouts of the entry, `inner` ones as well, or those of a `read back`; and the layouts that
-    /// differ from those of the best plan before.
+    /// What was asked: a plan, `default` or `auto` layouts of the entry, `inner` ones as well, or those of a `read back`; and
+    /// the layouts that differ from those of the best plan before.
     pub tried: String,
     /// What the plan costs here.
     pub cost: i64,

@@ -21,7 +21,7 @@ pub type Port = Vec<LayoutId>;
 const RESULT: i128 = 3;
 
 /// The images that convolutions cut, and the layouts of these images.
-pub struct CutImages<'c, 't>(pub &'c LayoutClasses<'t>);
+pub struct SpaceToBatch<'c, 't>(pub &'c LayoutClasses<'t>);
 
 /// How many elements of a dimension two pieces have in common that lie next to each other.
 fn shared(window: &WindowDim) -> i64 {
@@ -44,7 +44,7 @@ pub fn offer(classes: &mut LayoutClasses, convolution: &Convolution, input: usiz
     }
 }
 
-impl CutImages<'_, '_> {
+impl SpaceToBatch<'_, '_> {
     fn rows(&self) -> i64 {
         self.0.target.machine().model.registers.map_or(1, |(rows, _)| rows)
     }

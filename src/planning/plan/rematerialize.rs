@@ -11,8 +11,8 @@
 //! and `rng`, whose results are others each time, or that is not described by indices.
 
 use super::kernels::Kept;
-use super::posed::Posed;
-use super::program::Doing;
+use super::problem::LayoutProblem;
+use super::program::InstanceKind;
 use super::residency::{Lifetime, Residency};
 use crate::solver::{CostNetwork, FORBIDDEN};
 use std::ops::Range;
@@ -41,36 +41,36 @@ pub struct Rerun {
 }
 
 /// How many moments there are after a cut, the latest: with 6, rows of six arrays are made again at once. The training step of
-/// 16 layers of `test/plan/remaking.rs` has no plan in half the memory with 1 or 2, and from 3 to 8 one of the same cost; planning
-/// takes twice as long with 6 as with 3.
+/// 16 layers of `test/plan/rematerialize.rs` has no plan in half the memory with 1 or 2, and from 3 to 8 one of the same cost;
+/// planning takes twice as long with 6 as with 3.
 const MOST_MOMENTS: usize = 6;
 
 impl Remaking {
     /// Collects the data from a program and its network of costs.
-    pub fn new(posed: &Posed, network: &CostNetwork) -> Remaking {
-        let n = posed.program.instances.len();
+    pub fn new(problem: &LayoutProblem, network: &CostNetwork) -> Remaking {
+        let n = problem.program.instances.len();
         let of = |costs: &[i64]| costs.iter().copied().filter(|cost| *cost != FORBIDDEN).min().unwrap_or(0).max(0);
         let mut least: Vec<i64> = network.variables()[..n].iter().map(|costs| of(costs)).collect();
         for edge in network.edges().iter().filter(|edge| edge.ends[1] < n) {
             least[edge.ends[1]] = least[edge.ends[1]].saturating_add(of(&edge.costs));
         }
-        Remaking { least, moments: posed.moments() }
+        Remaking { least, moments: problem.moments() }
     }
 
     /// The kernel that makes an array, where it may run again.
-    pub fn rerun(&self, posed: &Posed, made: usize) -> Option<Rerun> {
-        let by = posed.program.made[made].by;
-        if posed.kernels.renamed[by] || posed.kernels.kept[by] != Kept::Stored || posed.holders[made].is_some() {
+    pub fn rerun(&self, problem: &LayoutProblem, made: usize) -> Option<Rerun> {
+        let by = problem.program.made[made].by;
+        if problem.kernels.renamed[by] || problem.kernels.kept[by] != Kept::Stored || problem.holders[made].is_some() {
             return None;
         }
         let (mut inputs, mut cost) = (Vec::new(), 0i64);
         let (mut next, mut seen) = (vec![by], vec![by]);
         while let Some(k) = next.pop() {
-            let instance = &posed.program.instances[k];
-            let repeats = match instance.doing {
+            let instance = &problem.program.instances[k];
+            let repeats = match instance.kind {
                 _ if instance.once => false,
-                Doing::Operation(operation) => is_repeatable(posed, k, operation),
-                Doing::Copy => true,
+                InstanceKind::Operation(operation) => is_repeatable(problem, k, operation),
+                InstanceKind::Copy => true,
                 _ => false,
             };
             if !repeats || instance.results.len() != 1 || seen.len() > MOST_OPERATIONS {
@@ -78,9 +78,9 @@ impl Remaking {
             }
             cost = cost.saturating_add(self.least[k]);
             for operand in &instance.operands {
-                let maker = posed.program.made[*operand].by;
-                let is_input = matches!(posed.program.instances[maker].doing, Doing::Argument(..))
-                    || posed.kernels.kept[maker] == Kept::Stored && !self.moments[*operand].is_empty();
+                let maker = problem.program.made[*operand].by;
+                let is_input = matches!(problem.program.instances[maker].kind, InstanceKind::Argument(..))
+                    || problem.kernels.kept[maker] == Kept::Stored && !self.moments[*operand].is_empty();
                 if is_input && !inputs.contains(operand) {
                     inputs.push(*operand);
                 } else if !is_input && !seen.contains(&maker) {
@@ -133,12 +133,12 @@ impl Remaking {
 }
 
 /// Whether an operation may run again and makes the same.
-fn is_repeatable(posed: &Posed, k: usize, operation: &Operation) -> bool {
+fn is_repeatable(problem: &LayoutProblem, k: usize, operation: &Operation) -> bool {
     match operation {
         // Literals that kernels are made with are scalars; a larger one is an array in memory.
         Operation::Constant => {
-            let instance = &posed.program.instances[k];
-            let scalar = |made: &usize| posed.program.made[*made].array.dims.is_empty();
+            let instance = &problem.program.instances[k];
+            let scalar = |made: &usize| problem.program.made[*made].array.dims.is_empty();
             instance.operands.is_empty() && instance.results.iter().all(scalar)
         }
         Operation::Elementwise | Operation::Select | Operation::Broadcast { .. } | Operation::Iota { .. } => true,

@@ -10,8 +10,8 @@ use super::planner::{ShardingPlanner, Touch};
 use super::reading::{IndexRange, LoopNest, sizes};
 use super::spread::Spread;
 use super::traffic::{Boxes, LevelBytes, Levels, SteppedArray};
+use crate::plan::build_steps::BuildSteps;
 use crate::plan::layout_plan::Unplanned;
-use crate::plan::posing_steps::PosingSteps;
 use crate::solver::{FORBIDDEN, NetworkError};
 use rustc_hash::FxHashMap;
 
@@ -39,7 +39,7 @@ impl ShardingPlanner<'_, '_> {
     ///
     /// # Errors
     /// The first instance with which the costs are too large, or that does not fit into the capacity; the time is over.
-    pub(super) fn pose(&mut self, fits: Vec<Vec<bool>>, steps: &mut PosingSteps) -> Result<(), Unplanned> {
+    pub(super) fn pose(&mut self, fits: Vec<Vec<bool>>, steps: &mut BuildSteps) -> Result<(), Unplanned> {
         let nodes: Vec<(usize, usize)> = self.program.instances.iter().map(|instance| instance.node).collect();
         let at = |by: usize| {
             let node = nodes[by];

@@ -3,7 +3,7 @@
 //! A constant that is broadcast for ten operations has ten layouts, and none of them needs a relayout. So each user gets an
 //! instance of its own. What an `infeed` or a random generator makes is another value each time, so it is made once.
 
-use super::program::{Doing, Instance, MOST_INSTANCES, Made, Program, too_many};
+use super::program::{Instance, InstanceKind, MOST_INSTANCES, Made, Program, too_many};
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::text::Error;
 
@@ -18,10 +18,10 @@ const MOST_AGAIN: usize = 8;
 pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
     let mut depth: Vec<usize> = Vec::with_capacity(program.instances.len());
     for instance in &program.instances {
-        let cheap = match instance.doing {
+        let cheap = match instance.kind {
             _ if instance.once => false,
-            Doing::Operation(Operation::Broadcast { .. } | Operation::Iota { .. }) => true,
-            Doing::Operation(Operation::Constant) => instance.operands.is_empty(),
+            InstanceKind::Operation(Operation::Broadcast { .. } | Operation::Iota { .. }) => true,
+            InstanceKind::Operation(Operation::Constant) => instance.operands.is_empty(),
             _ => false,
         };
         // Only merges use what comes later, and they are not cheap.
@@ -36,11 +36,13 @@ pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
             continue;
         }
         // What a merge takes of the body of its loop comes later.
-        let known = |made: &&usize| instance.doing != Doing::Merge || program.made[**made].by < k;
+        let known = |made: &&usize| instance.kind != InstanceKind::Merge || program.made[**made].by < k;
         let operands: Vec<usize> = instance.operands.iter().take_while(known).copied().collect();
         again.emit(k, &operands)?;
     }
-    for (k, instance) in program.instances.iter().enumerate().filter(|(_, instance)| instance.doing == Doing::Merge) {
+    for (k, instance) in
+        program.instances.iter().enumerate().filter(|(_, instance)| instance.kind == InstanceKind::Merge)
+    {
         let later: Vec<usize> =
             instance.operands.iter().copied().skip_while(|made| program.made[*made].by < k).collect();
         for made in later {

@@ -1,10 +1,10 @@
 //! Rematerialization of arrays if memory space 0 is too small, against all choices of small programs.
 
 use fastrand::Rng;
-use layout_plan::plan::again::made_again;
-use layout_plan::plan::posed::Posed;
-use layout_plan::plan::program::{Doing, Program};
-use layout_plan::plan::remaking::Remaking;
+use layout_plan::plan::clone_cheap::made_again;
+use layout_plan::plan::problem::LayoutProblem;
+use layout_plan::plan::program::{InstanceKind, Program};
+use layout_plan::plan::rematerialize::Remaking;
 use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, TiledPlanner, Unplanned};
 use layout_plan::solver::{Options, check};
 use std::collections::HashSet;
@@ -65,22 +65,24 @@ fn choices(graphs: &[Graph], module: &Module, any: bool) -> Option<Vec<(Vec<Choi
     let target = Target::parse("tpu_v5e").unwrap();
     let program = made_again(&Program::new(graphs, module.entry, &module.facts()).unwrap()).unwrap();
     let planner = TiledPlanner::of_program(&program, &target, EntryLayouts::Default).unwrap();
-    let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
-    let remaking = Remaking::new(&posed, planner.network());
+    let problem = LayoutProblem::new(program, &target, EntryLayouts::Default).unwrap();
+    let rematerialize = Remaking::new(&problem, planner.network());
     let mut all = Vec::new();
-    for (made, moments) in posed.moments().into_iter().enumerate() {
-        let by = posed.program.made[made].by;
+    for (made, moments) in problem.moments().into_iter().enumerate() {
+        let by = problem.program.made[made].by;
         let mut own = vec![Choice { moments: moments.clone(), again: None, cost: 0 }];
         let mut inputs = Vec::new();
-        if let (Doing::Operation(_), Some(rerun)) = (posed.program.instances[by].doing, remaking.rerun(&posed, made)) {
+        if let (InstanceKind::Operation(_), Some(rerun)) =
+            (problem.program.instances[by].kind, rematerialize.rerun(&problem, made))
+        {
             // All operands are in memory, and each is a kernel.
             assert_eq!(
                 rerun.inputs.len(),
-                posed.program.instances[by].operands.iter().collect::<std::collections::BTreeSet<_>>().len()
+                problem.program.instances[by].operands.iter().collect::<std::collections::BTreeSet<_>>().len()
             );
-            let last = posed.program.instances.len() - 1;
-            let is_result = |user: &usize| matches!(posed.program.instances[*user].doing, Doing::Result(_));
-            let reads = posed.users[made].iter().map(|(user, _)| if is_result(user) { last } else { *user });
+            let last = problem.program.instances.len() - 1;
+            let is_result = |user: &usize| matches!(problem.program.instances[*user].kind, InstanceKind::Result(_));
+            let reads = problem.users[made].iter().map(|(user, _)| if is_result(user) { last } else { *user });
             let mut points: Vec<i64> = reads.chain([by]).map(|at| at as i64).collect();
             points.sort_unstable();
             points.dedup();
@@ -241,24 +243,24 @@ fn remade(made: &str) -> Result<usize, Unplanned> {
     let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
     let program = made_again(&Program::new(&graphs, module.entry, &facts).unwrap()).unwrap();
     let planner = TiledPlanner::of_program(&program, &target, EntryLayouts::Default).unwrap();
-    let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
+    let problem = LayoutProblem::new(program, &target, EntryLayouts::Default).unwrap();
     let mut seen = HashSet::new();
-    for own in &posed.program.made {
-        let by = &posed.program.instances[own.by];
-        if facts.once.contains(&by.node) && matches!(by.doing, Doing::Operation(_)) {
+    for own in &problem.program.made {
+        let by = &problem.program.instances[own.by];
+        if facts.once.contains(&by.node) && matches!(by.kind, InstanceKind::Operation(_)) {
             assert!(seen.insert((by.node, own.leaf)), "{text}");
         }
     }
-    let remaking = Remaking::new(&posed, planner.network());
-    for made in 0..posed.program.made.len() {
-        let by = posed.program.made[made].by;
-        let Some(rerun) = remaking.rerun(&posed, made) else { continue };
+    let rematerialize = Remaking::new(&problem, planner.network());
+    for made in 0..problem.program.made.len() {
+        let by = problem.program.made[made].by;
+        let Some(rerun) = rematerialize.rerun(&problem, made) else { continue };
         let mut next = vec![by];
         while let Some(k) = next.pop() {
-            let instance = &posed.program.instances[k];
+            let instance = &problem.program.instances[k];
             assert!(!facts.once.contains(&instance.node), "{text}");
             let others = instance.operands.iter().filter(|operand| !rerun.inputs.contains(operand));
-            next.extend(others.map(|operand| posed.program.made[*operand].by));
+            next.extend(others.map(|operand| problem.program.made[*operand].by));
         }
     }
     // x, w and three of the row are live at once, without `a`.

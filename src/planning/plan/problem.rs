@@ -1,5 +1,6 @@
 //! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
 
+use super::build_steps::BuildSteps;
 use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
 use super::holders::{HeldIn, states};
@@ -7,11 +8,10 @@ use super::homes::{end, homes, rename};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
 use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
-use super::posing_steps::PosingSteps;
 use super::prices::{Extent, Meeting, Prices, Taker};
-use super::program::{Doing, Program};
+use super::program::{InstanceKind, Program};
 use super::renames::Renames;
-use super::ways::{Choices, EntryLayouts, MadeIn, Tied, Way, Whereabouts};
+use super::ways::{AliasOf, Choices, EntryLayouts, MadeIn, Tied, Way};
 use crate::solver::{CostNetwork, FORBIDDEN, NetworkError};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +27,7 @@ use tensor_layout::text::Error;
 pub type Located = ((usize, usize), Error);
 
 /// A program as a problem. Variables are the instances, by their numbers.
-pub struct Posed<'a, 't> {
+pub struct LayoutProblem<'a, 't> {
     /// The program.
     pub program: Program<'a>,
     /// The layouts and ways that can be chosen.
@@ -68,25 +68,29 @@ pub struct Taken {
     pub times: i64,
 }
 
-impl<'a, 't> Posed<'a, 't> {
+impl<'a, 't> LayoutProblem<'a, 't> {
     /// Poses the problem.
     ///
     /// # Errors
     /// An instance and what is wrong with it.
-    pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
-        Posed::within(program, LayoutClasses::new(target), entry, &mut PosingSteps::new(&mut |_| true))
+    pub fn new(
+        program: Program<'a>,
+        target: &'t Target,
+        entry: EntryLayouts,
+    ) -> Result<LayoutProblem<'a, 't>, Located> {
+        LayoutProblem::within(program, LayoutClasses::new(target), entry, &mut BuildSteps::new(&mut |_| true))
     }
 
     /// The same within a time, with layouts that arrays may have in any case.
     ///
     /// # Errors
-    /// The errors of [`Posed::new`] and of [`PosingSteps::step`].
+    /// The errors of [`LayoutProblem::new`] and of [`BuildSteps::step`].
     pub fn within(
         program: Program<'a>,
         classes: LayoutClasses<'t>,
         entry: EntryLayouts,
-        steps: &mut PosingSteps,
-    ) -> Result<Posed<'a, 't>, Located> {
+        steps: &mut BuildSteps,
+    ) -> Result<LayoutProblem<'a, 't>, Located> {
         let order = CanonicalOrder::new(&program);
         let users = order.users(&program);
         let kernels = Kernels::new(&program, &order, &users, classes.target.has_tiles());
@@ -101,14 +105,14 @@ impl<'a, 't> Posed<'a, 't> {
             steps.step().map_err(|error| located((by, error)))?;
             let layouts: Vec<LayoutId> = choices.ways[by].iter().map(|way| way.results[result]).collect();
             let named = kernels.renamed[by] || form(&program, &choices, by).is_some();
-            let is_end = |user: &(usize, usize)| matches!(program.instances[user.0].doing, Doing::Result(_));
+            let is_end = |user: &(usize, usize)| matches!(program.instances[user.0].kind, InstanceKind::Result(_));
             let ends = if own.iter().any(is_end) { vec![0, choices.given[made]] } else { Vec::new() };
             let states = states(&choices, choices.class[made], &layouts, own, &ends).filter(|_| !named);
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
         homes(&program, &mut choices, (&kernels, &users), &renames);
-        Ok(Posed { program, choices, kernels, renames, needed: order.needed, users, holders })
+        Ok(LayoutProblem { program, choices, kernels, renames, needed: order.needed, users, holders })
     }
 
     /// When each array is in memory.
@@ -119,9 +123,9 @@ impl<'a, 't> Posed<'a, 't> {
     /// The operands of all instances.
     pub fn taken(&self) -> impl Iterator<Item = Taken> + '_ {
         self.program.instances.iter().enumerate().flat_map(|(k, instance)| {
-            let times = |made: usize| match instance.doing {
+            let times = |made: usize| match instance.kind {
                 // A loop takes what its body makes as often as the body runs.
-                Doing::Merge => self.program.instances[self.program.made[made].by].times,
+                InstanceKind::Merge => self.program.instances[self.program.made[made].by].times,
                 _ => instance.times,
             };
             let taken =
@@ -134,9 +138,9 @@ impl<'a, 't> Posed<'a, 't> {
     pub fn meeting(&self, taken: &Taken) -> Meeting {
         let (user, operand) = taken.by;
         let maker = self.program.made[taken.made].by;
-        let taker = match self.program.instances[user].doing {
-            Doing::Result(_) => Taker::Result,
-            Doing::Operation(operation) => match operation {
+        let taker = match self.program.instances[user].kind {
+            InstanceKind::Result(_) => Taker::Result,
+            InstanceKind::Operation(operation) => match operation {
                 Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
                 // What is open is brought into a form of its own by a kernel that streams.
                 Operation::Convolution(_) if self.cuts((user, operand)) => {
@@ -148,7 +152,9 @@ impl<'a, 't> Posed<'a, 't> {
                 }
                 _ => Taker::Stream,
             },
-            Doing::Argument(..) | Doing::Merge | Doing::Copy | Doing::Opaque => Taker::Other,
+            InstanceKind::Argument(..) | InstanceKind::Merge | InstanceKind::Copy | InstanceKind::Opaque => {
+                Taker::Other
+            }
         };
         Meeting {
             class: self.choices.class[taken.made],
@@ -164,13 +170,14 @@ impl<'a, 't> Posed<'a, 't> {
 
     /// Whether an operand is the images that a convolution cuts.
     fn cuts(&self, (user, operand): (usize, usize)) -> bool {
-        let convolution = matches!(self.program.instances[user].doing, Doing::Operation(Operation::Convolution(_)));
+        let convolution =
+            matches!(self.program.instances[user].kind, InstanceKind::Operation(Operation::Convolution(_)));
         convolution && operand == 0 && self.choices.ways[user][0].operands[0].is_none()
     }
 
     /// Whether an operation is computed in the layouts of its neighbours.
     fn follows(&self, k: usize) -> bool {
-        let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
+        let InstanceKind::Operation(operation) = self.program.instances[k].kind else { return false };
         self.choices.classes.target.has_tiles()
             && match operation {
                 Operation::Reshape | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => false,
@@ -182,7 +189,7 @@ impl<'a, 't> Posed<'a, 't> {
 
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
     fn has_loops(&self, k: usize) -> bool {
-        let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
+        let InstanceKind::Operation(operation) = self.program.instances[k].kind else { return false };
         let product = self.program.loop_product(k).is_some();
         product
             || matches!(
@@ -199,14 +206,14 @@ impl<'a, 't> Posed<'a, 't> {
     /// The part of an operand that an instance reads.
     fn extent(&self, user: usize, operand: usize) -> Extent {
         let instance = &self.program.instances[user];
-        match instance.doing {
-            Doing::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
+        match instance.kind {
+            InstanceKind::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
                 Extent::Part(self.choices.class[instance.results[0]])
             }
             // An argument must stay as it is: it is copied, and the copy is changed.
-            Doing::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
+            InstanceKind::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
                 let maker = self.program.made[instance.operands[0]].by;
-                let argument = matches!(self.program.instances[maker].doing, Doing::Argument(..));
+                let argument = matches!(self.program.instances[maker].kind, InstanceKind::Argument(..));
                 if argument { Extent::Whole } else { Extent::Nothing }
             }
             _ => Extent::Whole,
@@ -226,15 +233,15 @@ impl<'a, 't> Posed<'a, 't> {
         by: &Way,
     ) -> Result<Met, Error> {
         let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
-        let lies = origin.home.unwrap_or(if meeting.argument { Whereabouts::Argument } else { Whereabouts::Near });
-        meeting.argument = lies == Whereabouts::Argument;
+        let lies = origin.home.unwrap_or(if meeting.argument { AliasOf::Argument } else { AliasOf::Near });
+        meeting.argument = lies == AliasOf::Argument;
         let moved = self.moved(user, by).is_some();
         if moved && form(&self.program, &self.choices, user).is_some() {
             // What it reads is part of its own cost.
             meeting.taker = Taker::Other;
         } else if let Some(home) = by.home {
             // A name costs nothing.
-            meeting.taker = if home == Whereabouts::Result { Taker::Result } else { Taker::Other };
+            meeting.taker = if home == AliasOf::Result { Taker::Result } else { Taker::Other };
         } else if self.only_renames(user, by) {
             meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
         }
@@ -259,9 +266,9 @@ impl<'a, 't> Posed<'a, 't> {
                 Some(home) if !moved => {
                     rename(prices, meeting, (lies, origin.home.is_some() && alone), home, (from, to))?
                 }
-                _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
-                    (false, Some(Whereabouts::Result)) => FORBIDDEN,
-                    (true, Some(Whereabouts::Near)) if from == to && !alone => prices.written_far(meeting.class, to)?,
+                _ => match (matches!(self.program.instances[user].kind, InstanceKind::Result(_)), origin.home) {
+                    (false, Some(AliasOf::Result)) => FORBIDDEN,
+                    (true, Some(AliasOf::Near)) if from == to && !alone => prices.written_far(meeting.class, to)?,
                     (true, Some(home)) => end(prices, meeting, home, (from, to))?,
                     _ => prices.meeting(meeting, from, to)?,
                 },
@@ -292,13 +299,13 @@ impl<'a, 't> Posed<'a, 't> {
 
     /// Whether an instance takes arrays in any layout as well: an operation in its neighbours' layouts, a loop, a result.
     fn has_no_order(&self, k: usize) -> bool {
-        matches!(self.program.instances[k].doing, Doing::Result(_) | Doing::Merge) || self.follows(k)
+        matches!(self.program.instances[k].kind, InstanceKind::Result(_) | InstanceKind::Merge) || self.follows(k)
     }
 
     /// Whether an array is an argument of the program, perhaps under another name.
     pub fn is_argument(&self, made: usize) -> bool {
         let by = self.program.made[made].by;
-        matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.renames.of_argument[made]
+        matches!(self.program.instances[by].kind, InstanceKind::Argument(..)) || self.renames.of_argument[made]
     }
 
     /// The cost, for one run, of holding an array in a second layout.
@@ -314,7 +321,7 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// An instance, and why its costs do not fit.
-    pub fn network(&self, prices: &Prices, steps: &mut PosingSteps) -> Result<CostNetwork, Located> {
+    pub fn network(&self, prices: &Prices, steps: &mut BuildSteps) -> Result<CostNetwork, Located> {
         let mut network = CostNetwork::new();
         self.add_instances(prices, steps, &mut network)?;
         self.add_holders(prices, &mut network)?;
@@ -327,9 +334,9 @@ impl<'a, 't> Posed<'a, 't> {
     fn add_carried(&self, network: &mut CostNetwork) -> Result<(), Located> {
         let (mut arguments, mut results) = (FxHashMap::default(), FxHashMap::default());
         for (k, instance) in self.program.instances.iter().enumerate() {
-            match instance.doing {
-                Doing::Argument(number, leaf) => arguments.insert((number, leaf), k),
-                Doing::Result(number) => results.insert(number, k),
+            match instance.kind {
+                InstanceKind::Argument(number, leaf) => arguments.insert((number, leaf), k),
+                InstanceKind::Result(number) => results.insert(number, k),
                 _ => None,
             };
         }
@@ -351,12 +358,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// Adds a variable for each instance, with what its ways cost.
-    fn add_instances(
-        &self,
-        prices: &Prices,
-        steps: &mut PosingSteps,
-        network: &mut CostNetwork,
-    ) -> Result<(), Located> {
+    fn add_instances(&self, prices: &Prices, steps: &mut BuildSteps, network: &mut CostNetwork) -> Result<(), Located> {
         let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (k, ways) in self.choices.ways.iter().enumerate() {
             let wrong = |error| (self.program.instances[k].node, error);
@@ -387,7 +389,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// Adds an edge for each operand whose cost is not always 0.
-    fn add_operands(&self, prices: &Prices, steps: &mut PosingSteps, network: &mut CostNetwork) -> Result<(), Located> {
+    fn add_operands(&self, prices: &Prices, steps: &mut BuildSteps, network: &mut CostNetwork) -> Result<(), Located> {
         let mut tables: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         // What each table is as often as an operation runs.
         let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
@@ -455,9 +457,9 @@ impl<'a, 't> Posed<'a, 't> {
 
     /// The operation of an instance as text, where its cost depends on it.
     fn own(&self, k: usize) -> String {
-        match self.program.instances[k].doing {
-            Doing::Operation(operation) => format!("{operation:?}"),
-            Doing::Argument(..) | Doing::Result(_) => "end".to_string(),
+        match self.program.instances[k].kind {
+            InstanceKind::Operation(operation) => format!("{operation:?}"),
+            InstanceKind::Argument(..) | InstanceKind::Result(_) => "end".to_string(),
             _ => String::new(),
         }
     }
@@ -469,8 +471,8 @@ impl<'a, 't> Posed<'a, 't> {
             return false;
         }
         let instance = &self.program.instances[k];
-        match instance.doing {
-            Doing::Operation(Operation::Transpose { .. }) => {
+        match instance.kind {
+            InstanceKind::Operation(Operation::Transpose { .. }) => {
                 let copied = |made: &usize| way.home.is_none() && self.renames.to_result[k] && self.is_argument(*made);
                 self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
             }
@@ -486,11 +488,11 @@ impl<'a, 't> Posed<'a, 't> {
     /// The cost of one run of an instance in a way.
     pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
         let instance = &self.program.instances[k];
-        let operation = match instance.doing {
-            Doing::Operation(_) if self.only_renames(k, way) => return Ok(0),
-            Doing::Operation(operation) => operation,
+        let operation = match instance.kind {
+            InstanceKind::Operation(_) if self.only_renames(k, way) => return Ok(0),
+            InstanceKind::Operation(operation) => operation,
             // The default is the first layout of a class.
-            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => {
+            InstanceKind::Argument(..) | InstanceKind::Result(_) if way.results[0] != 0 => {
                 return Ok(prices.leaving(self.choices.class[instance.results[0]], way.results[0]));
             }
             _ => return Ok(0),

@@ -1,4 +1,4 @@
-//! The time in which a problem is posed: the caller is asked at every few steps whether to go on.
+//! The time in which a problem is built: the caller is asked at every few steps whether to go on.
 
 use crate::solver::Progress;
 use tensor_layout::text::Error;
@@ -10,21 +10,21 @@ pub const COSTS: &str = "costs";
 const SHORT: u64 = 256;
 
 /// How many steps are done, and who is asked.
-pub struct PosingSteps<'g> {
+pub struct BuildSteps<'g> {
     go_on: &'g mut dyn FnMut(&Progress) -> bool,
     done: u64,
     every: u64,
 }
 
-impl<'g> PosingSteps<'g> {
+impl<'g> BuildSteps<'g> {
     /// None is done; steps are short.
-    pub fn new(go_on: &'g mut dyn FnMut(&Progress) -> bool) -> PosingSteps<'g> {
-        PosingSteps { go_on, done: 0, every: SHORT }
+    pub fn new(go_on: &'g mut dyn FnMut(&Progress) -> bool) -> BuildSteps<'g> {
+        BuildSteps { go_on, done: 0, every: SHORT }
     }
 
     /// Steps that take long: before each, the caller is asked.
-    pub fn long(go_on: &'g mut dyn FnMut(&Progress) -> bool) -> PosingSteps<'g> {
-        PosingSteps { every: 1, ..PosingSteps::new(go_on) }
+    pub fn long(go_on: &'g mut dyn FnMut(&Progress) -> bool) -> BuildSteps<'g> {
+        BuildSteps { every: 1, ..BuildSteps::new(go_on) }
     }
 
     /// Begins a step: an array, an instance, an operand.
