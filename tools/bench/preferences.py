@@ -6,7 +6,8 @@
 The programs are random ones of one operation (`programs/fresh.py`), new each time. For each array of the operation all entries
 of an order are tried, while the other arrays keep theirs, until nothing improves: the row is the one with which the entries
 that are planned cost least by the judge. Then the held-out programs are planned with that row and with none, and the row stays
-where it saves more than twice its standard error. The row that the machine has is held beside it. The judge of `tpu_v5e` is XLA's compiler, that of `cpu` a run.
+where it saves more than twice its standard error. The row that the machine has is held beside it. The judge of `tpu_v5e` is
+XLA's compiler, that of `cpu` a run.
 """
 
 import argparse
