@@ -614,6 +614,51 @@ fn what_the_machine_prefers_is_in_every_list() {
     }
 }
 
+/// A doubt says what plans cost whose entries are those that it names.
+#[test]
+fn doubts_are_about_the_layouts_that_they_name() {
+    let programs = [
+        &[
+            "x = f32[512,512] parameter(0)",
+            "e = f32[512,512] exponential(x)",
+            "ROOT y = f32[512,512] transpose(e), dimensions={1,0}",
+        ][..],
+        &[
+            "x = f32[64,100,20] parameter(0)",
+            "w = f32[20,300] parameter(1)",
+            "h = f32[64,100,300] dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+            "ROOT y = f32[64,300,100] transpose(h), dimensions={0,2,1}",
+        ],
+    ];
+    let mut left = 0;
+    for lines in programs {
+        let text = main_of(lines);
+        let module = Module::parse(&text).unwrap();
+        let target = Target::parse("tpu_v5e").unwrap();
+        let (graphs, facts) = (module.graphs(), module.facts());
+        let planner = TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+        let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+        let doubt = planner.doubt(&plan, &Options::default(), &mut |_| true).unwrap();
+        assert_eq!(doubt.default, planned(&text, "tpu_v5e", EntryLayouts::Default).cost, "{text}");
+        let (mut arguments, mut results) = (plan.arguments.clone(), plan.results.clone());
+        for change in &doubt.leave {
+            (if change.argument { &mut arguments } else { &mut results })[change.number] = change.layout.clone();
+        }
+        let types = |layouts: &[PlannedLayout], names: &[&str]| {
+            let one = |(layout, name): (&PlannedLayout, &&str)| {
+                let line = lines.iter().find(|line| line.trim_start_matches("ROOT ").starts_with(*name)).unwrap();
+                format!("{}{layout}", line.split(" = ").nth(1).unwrap().split(' ').next().unwrap())
+            };
+            layouts.iter().zip(names).map(one).collect::<Vec<_>>().join(", ")
+        };
+        let entry = format!("({})->{}", types(&arguments, &["x ", "w "]), types(&results, &["y "]));
+        let fixed = text.replacen("HloModule m", &format!("HloModule m, entry_computation_layout={{{entry}}}"), 1);
+        assert_eq!(planned(&fixed, "tpu_v5e", EntryLayouts::Fixed).cost, doubt.cost, "{fixed}");
+        left += doubt.leave.len();
+    }
+    assert!(left > 0);
+}
+
 /// A name that is a result may be in a chain of names: what makes the array writes them all.
 #[test]
 fn a_name_of_a_name_costs_what_a_name_costs() {

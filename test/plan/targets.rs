@@ -191,6 +191,26 @@ fn wants_are_layouts_that_the_operation_can_have() {
     assert_eq!(target.wants(&Operation::Elementwise, &[&keys], &[&keys]), Ok(Vec::new()));
 }
 
+/// One order holds for all arrays of a sort, whatever their types and sizes.
+#[test]
+fn arrays_of_one_operation_have_one_order() {
+    let target = Target::parse("tpu_v5e").unwrap();
+    let sorted = |algorithm: Algorithm, operands: &[&Array], results: &[&Array]| {
+        let wants = target.wants(&Operation::Algorithm(Box::new(algorithm)), operands, results).unwrap();
+        let order = |layout: &Option<Layout>| layout.as_ref().unwrap().minor_to_major.clone();
+        for want in &wants {
+            let first = order(&want.operands[0]);
+            assert!(want.operands.iter().chain(&want.results).all(|layout| order(layout) == first), "{want:?}");
+        }
+        wants.iter().map(|want| order(&want.operands[0])).collect::<Vec<_>>()
+    };
+    let (wide, narrow) = (array("f32[3,2]"), array("s8[3,2]"));
+    assert_eq!(sorted(Algorithm::Sort { dim: 0 }, &[&wide, &narrow], &[&wide, &narrow]), [[1, 0]]);
+    // The operand's lines fill the lanes, and the result's 16 elements do not.
+    let (data, top) = (array("f32[200,1000]"), array("f32[200,16]"));
+    assert_eq!(sorted(Algorithm::TopK { k: 16 }, &[&data], &[&top, &top]), [[0, 1], [1, 0]]);
+}
+
 #[test]
 fn a_move_between_places_costs_what_its_links_carry() {
     let text = "axes: (2_A, 4_C), memories: (LM: 1 at C with 4096 bytes reading 4 writing 2), word: 32, unit: tick, \

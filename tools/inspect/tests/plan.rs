@@ -465,6 +465,10 @@ fn a_judge_chooses_and_its_lessons_are_told() {
     // A command that ends after each answer is started again.
     let once = judged_by("read x; echo '{\"cost\":5}'", &[]);
     assert!(once["judged"].as_array().unwrap().len() > 1, "{once}");
+    // Any number that fits is a price.
+    let large =
+        judged_by("read x; echo '{\"cost\":1000}'; while read x; do echo '{\"cost\":9000000000000000000}'; done", &[]);
+    assert!(large["judged"].as_array().unwrap().len() > 1, "{large}");
     for (judge, message) in [
         ("exit 3", "ended without an answer"),
         ("cat", "expected `{\"cost\":n}`"),
