@@ -178,7 +178,7 @@ pub struct Model {
     pub costs: Costs,
     /// The layouts that kernels take and make.
     pub preferences: Preferences,
-    /// How far costs are off: of five programs with such an operation, or with none of these, four cost at most so much more
+    /// How far costs are off: four of five programs with such an operation, or with none of these, cost at most so much more
     /// than planned, as a part of it. What is measured is what a plan saves beside default layouts of arguments and results.
     pub doubt: Vec<(Option<PreferenceRow>, Decimal)>,
 }

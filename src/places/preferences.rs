@@ -31,13 +31,13 @@ use crate::text::{Cursor, Error, choices, excerpt, instead};
 use std::fmt;
 
 macro_rules! words {
-    ($(#[doc = $doc:literal])* $kind:ident: $($(#[doc = $one:literal])* $name:ident $word:literal,)*) => {
+    ($(#[doc = $doc:literal])* $kind:ident: $($name:ident $word:literal,)*) => {
         $(#[doc = $doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "the module's table says what they are")]
         pub enum $kind {
-            $($(#[doc = $one])* $name,)*
+            $($name,)*
         }
 
         impl $kind {

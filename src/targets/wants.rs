@@ -115,17 +115,16 @@ impl Target {
                 }
             });
         }
-        self.least_padded(array, orders, order.iter().any(|(entry, _)| matches!(entry, OrderEntry::Longest(..))))
+        let is_pair = |(entry, _): &(OrderEntry, i64)| matches!(entry, OrderEntry::Longest(..));
+        if order.iter().any(is_pair) { self.least_padded(array, orders) } else { orders }
     }
 
-    /// Keeps the orders that pad least, the one with the last dimension minor first; all where `is_padded` is false.
-    fn least_padded(&self, array: &Array, mut orders: Vec<Vec<usize>>, is_padded: bool) -> Vec<Vec<usize>> {
-        if is_padded {
-            orders.sort_by(|one, other| other.cmp(one));
-            orders.dedup();
-            let least = orders.iter().map(|order| self.padded_bytes(array, order)).min().flatten();
-            orders.retain(|order| self.padded_bytes(array, order) == least);
-        }
+    /// Keeps the orders that pad least, the one with the last dimension minor first.
+    fn least_padded(&self, array: &Array, mut orders: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        orders.sort_by(|one, other| other.cmp(one));
+        orders.dedup();
+        let least = orders.iter().map(|order| self.padded_bytes(array, order)).min().flatten();
+        orders.retain(|order| self.padded_bytes(array, order) == least);
         orders
     }
 

@@ -178,7 +178,7 @@ struct JudgedSearch<'p, 'a, 't, 'g> {
     best: LayoutPlan,
     inner: bool,
     score: Option<i64>,
-    /// What the judge says of the entry of the best plan alone.
+    /// The price of the best plan's entry alone.
     entry_score: Option<i64>,
     lessons: Vec<Lesson>,
 }
@@ -194,6 +194,10 @@ impl JudgedSearch<'_, '_, '_, '_> {
 
     /// Offers arguments and results orders that are in no list, if time is left.
     fn offer(&mut self, orders: &EntryOrders) -> Result<(), Unplanned> {
+        // Planned anew, the best plan might have other layouts inside than those that the judge has priced.
+        if self.inner {
+            return Ok(());
+        }
         let offered = self.planner.offering(std::slice::from_ref(orders), self.go_on);
         let found = offered.and_then(|planner| Ok((planner.plan(self.options, self.go_on)?, planner)));
         let Ok((first, planner)) = found else { return Ok(()) };

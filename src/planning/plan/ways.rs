@@ -51,7 +51,7 @@ pub struct MadeIn {
     pub tied: bool,
 }
 
-/// Where an array lies.
+/// The buffer that an array is in: that of another array, if it is only another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AliasOf {
     /// Where arrays of kernels are.

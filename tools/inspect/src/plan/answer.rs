@@ -168,9 +168,9 @@ pub struct EntryArrays {
 pub struct DoubtAnswer {
     /// The operation of the program that is most in doubt, or `other`.
     pub operation: String,
-    /// Of five programs with such an operation, four cost at most so much more than planned, as a part of it.
+    /// Four of five programs with such an operation cost at most so much more than planned, as a part of it.
     pub off: f64,
-    /// What the best plan costs in which all arguments and results have their default layouts.
+    /// The cost of the best plan with default layouts of all arguments and results.
     pub default: i64,
     /// The arguments and results that are better left in their default layouts.
     pub leave: Vec<String>,
@@ -356,7 +356,7 @@ pub struct MemoryAnswer {
 /// What a judge has said of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// What was asked: a plan, `default` or `auto` layouts of the entry, `inner` ones as well, or those of a `read back`; and
+    /// The question: a plan, `default` or `auto` layouts of the entry, `inner` ones as well, or those of a `read back`; and
     /// the layouts that differ from those of the best plan before.
     pub tried: String,
     /// What the plan costs here.

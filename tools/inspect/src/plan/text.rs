@@ -284,7 +284,7 @@ fn doubt(out: &mut String, unit: &str, own: &DoubtAnswer) {
     let default = counted(own.default, unit);
     let _ = writeln!(
         out,
-        "doubt   of five programs{with} four cost at most {:.0} % more than planned; in default layouts this costs {default}",
+        "doubt   four of five programs{with} cost at most {:.0} % more than planned; in default layouts this costs {default}",
         100.0 * own.off
     );
     if !own.leave.is_empty() {
