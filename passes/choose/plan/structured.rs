@@ -131,7 +131,12 @@ impl<'c> Body<'c> {
             let made = self.made(value)?;
             match (ir::name(made), &ir::operands(made)[..]) {
                 ("arith.mulf" | "arith.muli" | "arith.andi" | "complex.mul", [a, b]) => break [*a, *b],
-                (cast, [one]) if CASTS.contains(&cast) => value = *one,
+                // A cast, or the negative.
+                (name, [one])
+                    if name == "arith.negf" || name.starts_with("arith.") && one.r#type() != value.r#type() =>
+                {
+                    value = *one;
+                }
                 _ => return None,
             }
         };
@@ -143,20 +148,6 @@ impl<'c> Body<'c> {
         }
     }
 }
-
-/// Casts and the negation that may stand between a product and its sum.
-const CASTS: [&str; 10] = [
-    "arith.extf",
-    "arith.truncf",
-    "arith.extsi",
-    "arith.extui",
-    "arith.trunci",
-    "arith.sitofp",
-    "arith.uitofp",
-    "arith.fptosi",
-    "arith.fptoui",
-    "arith.negf",
-];
 
 /// The window of a dimension over which none moves.
 const UNIT_WINDOW: WindowDim =
