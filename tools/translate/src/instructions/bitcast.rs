@@ -1,6 +1,7 @@
 //! Bitcasts: the same bytes with other sizes, in another layout, as elements of another type or width.
 
 use super::bits::recast;
+use super::shapes::reshape;
 use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::dims;
@@ -58,6 +59,10 @@ fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, ou
     let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
     if let Some(reason) = access.unknown.first() {
         return Err(format!("this `bitcast` cannot be imported: {reason}").into());
+    }
+    let is_row_major = |array: &Array| array.layout == Layout::row_major(array.dims.len());
+    if from.element == out.element && [operand, result].into_iter().flat_map(leaves).all(is_row_major) {
+        return Ok(reshape(b, from, out));
     }
     let width = |shape: &Shape| leaves(shape).first().map(|array| (array.element.bytes(), array.layout.element_bits));
     let map = match &access.maps[..] {

@@ -1,7 +1,7 @@
 //! Gather: blocks of the data at starts from a tensor of indices; row by row where blocks have rows, else element by
 //! element.
 
-use crate::builder::Builder;
+use crate::builder::{Builder, Operand};
 use crate::loops::Typed;
 use crate::syntax::plain;
 use crate::tensor::{ImportResult, Tensor};
@@ -19,22 +19,29 @@ pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Impo
         let zero = b.zero(data);
         return Ok(b.filled(out, &zero));
     }
-    let (data, indices) = (b.without_encoding(data), b.without_encoding(indices));
+    let data = b.without_encoding(data);
     let rank = out.sizes.len();
     let last = data.sizes.len().wrapping_sub(1);
     let has_rows = !g.collapsed_slice_dims.contains(&last) && !g.operand_batching_dims.contains(&last);
     if has_rows && !out.is_empty() && g.slice_sizes.last().is_some_and(|size| *size >= ROW) {
+        let indices = b.without_encoding(indices);
         return blocks(b, g, [&data, &indices], out);
     }
     let of_data = 0..data.sizes.len();
     let windows: Vec<usize> =
         of_data.filter(|k| !g.collapsed_slice_dims.contains(k) && !g.operand_batching_dims.contains(k)).collect();
-    b.each(Vec::new(), out, |w, _| {
+    let loops: Vec<String> = (0..rank).map(|k| format!("d{k}")).collect();
+    let numbers = (0..g.start_index_map.len()).map(|number| {
+        let map = place(g, indices.sizes.len(), &loops, &number.to_string());
+        Operand::new(indices, map.join(", "))
+    });
+    b.each(numbers.collect(), out, |w, numbers| {
         let index: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
         let mut at = Vec::with_capacity(data.sizes.len());
         for dim in 0..data.sizes.len() {
             let offset = windows.iter().position(|k| *k == dim).map(|k| index[g.offset_dims[k]].clone());
-            at.push(match (start(w, g, dim, &data, &indices, &index), offset) {
+            let start = start(w, g, dim, [&data, indices], &index, &mut |_, number| numbers[number].clone());
+            at.push(match (start, offset) {
                 (Some(a), Some(b)) => w.op(&format!("arith.addi {a}, {b} : index")),
                 (Some(one), None) | (None, Some(one)) => one,
                 (None, None) => w.constant("0", "index"),
@@ -59,8 +66,14 @@ fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tens
     let done = b.w.nest(&counts, begin, &mut |w, row, values| {
         let mut index = vec![String::from("0"); rank];
         batch.iter().zip(row).for_each(|(k, at)| index[*k] = at.clone());
-        let starts = (0..sizes.len()).map(|dim| start(w, g, dim, data, indices, &index).unwrap_or("0".to_string()));
-        let starts = starts.collect::<Vec<_>>().join(", ");
+        let mut number = |w: &mut Writer, number: usize| {
+            let number = w.constant(&number.to_string(), "index");
+            let at = place(g, indices.sizes.len(), &index, &number).join(", ");
+            w.op(&format!("tensor.extract {}[{at}] : {}", indices.name, indices.ty))
+        };
+        let starts = (0..sizes.len()).map(|dim| start(w, g, dim, [data, indices], &index, &mut number));
+        let starts: Vec<String> = starts.map(|start| start.unwrap_or("0".to_string())).collect();
+        let starts = starts.join(", ");
         let ones = |n: usize| vec![1; n];
         let taken = w.op(&format!(
             "tensor.extract_slice {}[{starts}] {sizes:?} {:?} : {} to {}",
@@ -83,21 +96,33 @@ fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tens
     Ok(b.converted(&gathered, out))
 }
 
-/// The start of the block of `index`, in a dimension of the data; `None` where it is 0.
-fn start(w: &mut Writer, g: &Gather, dim: usize, data: &Tensor, indices: &Tensor, index: &[String]) -> Option<String> {
-    let rank = indices.sizes.len();
-    let batch: Vec<usize> = (0..index.len()).filter(|k| !g.offset_dims.contains(k)).collect();
-    // The dimensions of the indices that count blocks: all but the index vector.
-    let counted: Vec<usize> = (0..rank).filter(|k| *k != g.index_vector_dim).collect();
-    let of_batch = |dim: usize| counted.iter().position(|k| *k == dim).map(|k| index[batch[k]].clone());
-    let Some(number) = g.start_index_map.iter().position(|k| *k == dim) else {
-        let batching = g.operand_batching_dims.iter().position(|k| *k == dim);
-        return batching.and_then(|k| of_batch(g.start_indices_batching_dims[k]));
-    };
-    let mut place: Vec<String> = (0..rank).filter_map(of_batch).collect();
-    if g.index_vector_dim < rank {
-        place.insert(g.index_vector_dim, w.constant(&number.to_string(), "index"));
+/// The dimensions of the result that count blocks, by dimension of the indices; `None` for that of the index vector.
+fn counts(g: &Gather, rank: usize, of_result: usize) -> Vec<Option<usize>> {
+    let mut batch = (0..of_result).filter(|k| !g.offset_dims.contains(k));
+    (0..rank).map(|dim| if dim == g.index_vector_dim { None } else { batch.next() }).collect()
+}
+
+/// The index of a number of an index vector in indices of this rank, for the block of `index`.
+fn place(g: &Gather, rank: usize, index: &[String], number: &str) -> Vec<String> {
+    let of = |dim: Option<usize>| dim.map_or(number.to_string(), |dim| index[dim].clone());
+    counts(g, rank, index.len()).into_iter().map(of).collect()
+}
+
+/// The start of the block of `index`, in a dimension of the data; `None` where it is 0. `number` gives an element of the
+/// index vector.
+fn start(
+    w: &mut Writer,
+    g: &Gather,
+    dim: usize,
+    [data, indices]: [&Tensor; 2],
+    index: &[String],
+    number: &mut dyn FnMut(&mut Writer, usize) -> String,
+) -> Option<String> {
+    if let Some(of) = g.start_index_map.iter().position(|k| *k == dim) {
+        let value = number(w, of);
+        return Some(Builder::clamped(w, &value, indices, data.sizes[dim] - g.slice_sizes[dim].max(1)));
     }
-    let value = w.op(&format!("tensor.extract {}[{}] : {}", indices.name, place.join(", "), indices.ty));
-    Some(Builder::clamped(w, &value, indices, data.sizes[dim] - g.slice_sizes[dim].max(1)))
+    let batching = g.operand_batching_dims.iter().position(|k| *k == dim)?;
+    let of_result = counts(g, indices.sizes.len(), index.len())[g.start_indices_batching_dims[batching]];
+    of_result.map(|dim| index[dim].clone())
 }

@@ -50,7 +50,9 @@ pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tenso
         let windows = out.sizes[c.output_spatial[k]];
         // An array indexed by the window alone must have as many elements as there are windows.
         let fits = |line: &Progression, size| (line.start, line.step) != (0, 1) || size == windows;
-        let only = w.degenerate_window(input.sizes[dim], windows);
+        // A window of one place without padding has a loop of one iteration, as every window of a convolution.
+        let is_unit = w.size == 1 && (w.low, w.high, w.base_dilation) == (0, 0, 1);
+        let only = if is_unit { None } else { w.degenerate_window(input.sizes[dim], windows) };
         if let Some(only) = only.filter(|only| fits(&only.element, input.sizes[dim]) && fits(&only.place, w.size)) {
             places.push(Place::Only(only));
             continue;
