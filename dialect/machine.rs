@@ -5,7 +5,7 @@
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
 //! buffers of a program are checked one by one; whether all of them fit at the same time is not.
 //!
-//! `layout.padding` on an argument is a number. The other names are those that the passes of this project attach; their
+//! `layout.padding` on an argument is a number, and `layout.trip_count` on a loop an integer of at least 0. The other names are those that the passes of this project attach; their
 //! contents are not checked.
 
 use crate::element::{alike, bits, least_bits, not_a_number};
@@ -17,7 +17,7 @@ use ::tensor_layout::places::{Placement, TensorLayout};
 use ::tensor_layout::targets::Target;
 use ::tensor_layout::text::instead;
 use ::tensor_layout::tiled::Layout;
-use melior::ir::attribute::{AttributeLike, TypeAttribute};
+use melior::ir::attribute::{AttributeLike, IntegerAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
@@ -38,7 +38,10 @@ pub const ORIGINS: &str = "layout.origins";
 /// On an argument of a function: the value in the padding of its tiles, which the function must preserve.
 pub const PADDING: &str = "layout.padding";
 
-const NAMES: [&str; 6] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING, ORIGINS];
+/// On a loop whose operands do not say it: how often its body runs.
+pub const TRIP_COUNT: &str = "layout.trip_count";
+
+const NAMES: [&str; 7] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING, ORIGINS, TRIP_COUNT];
 
 /// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
 /// wrong.
@@ -55,6 +58,9 @@ pub fn verify_attribute<'c>(
     }
     if name == PADDING && !(attribute.is_float() || attribute.is_integer()) {
         return wrong(format!("`{PADDING}` must be a number such as 0.0 : f32, found {attribute}"));
+    }
+    if name == TRIP_COUNT && !IntegerAttribute::try_from(attribute).is_ok_and(|count| count.value() >= 0) {
+        return wrong(format!("`{TRIP_COUNT}` must be an integer of at least 0, such as 32 : i64, found {attribute}"));
     }
     if name != MACHINE {
         return Ok(());

@@ -1,17 +1,14 @@
 //! The number of executions of an operation for each call of the module's public functions.
 //!
-//! A loop without a constant trip count counts as [`TRIPS`]; each branch of a conditional counts as taken. A private
+//! A loop without a constant trip count and without [`TRIP_COUNT`] counts as [`UNKNOWN_TRIPS`]; each branch of a conditional counts as taken. A private
 //! function runs as often as its calls do. For mutually recursive functions, only calls from outside count.
 
 use crate::analysis::functions::{callee, symbol};
+use layout_dialect::TRIP_COUNT;
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
 use tensor_layout::numbers::ceil_div_wide;
-
-/// The trip count of a loop without constant bounds. The number only orders conversions: one inside such a loop goes
-/// before one outside of up to this many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops
-/// whose trip counts XLA knows, 5 to 40, half of them at most 20: 16 is the nearest power of two.
-const TRIPS: u64 = 16;
+use tensor_layout::operations::UNKNOWN_TRIPS;
 
 /// The numbers of executions of a module's operations.
 pub struct ExecutionCounts {
@@ -92,10 +89,16 @@ fn totals(functions: &[Op], numbers: &HashMap<&str, usize>, calls: &HashMap<&str
 /// The executions of an operation's regions for each execution of the operation.
 fn trips(op: Op) -> u64 {
     match ir::name(op) {
-        "scf.for" => constant_trips(op).unwrap_or(TRIPS),
-        "scf.while" | "scf.forall" | "scf.parallel" => TRIPS,
+        "scf.for" => constant_trips(op).unwrap_or_else(|| said_trips(op)),
+        "scf.while" | "scf.forall" | "scf.parallel" => said_trips(op),
         _ => 1,
     }
+}
+
+/// The trip count that a loop says, or that of an unknown loop.
+fn said_trips(op: Op) -> u64 {
+    let said = ir::attribute(op, TRIP_COUNT).and_then(ir::integer).unwrap_or(UNKNOWN_TRIPS);
+    u64::try_from(said).unwrap_or(0)
 }
 
 /// The trip count of an `scf.for` whose bounds and step are constants.

@@ -17,6 +17,7 @@ use crate::operations::operation::Operation;
 use crate::operations::shape::{Shape, leaves};
 use crate::text::{Cursor, Error};
 use crate::tiled::layout::Layout;
+use std::collections::HashMap;
 
 impl Module {
     /// Facts about the nodes of [`Module::graphs`].
@@ -34,14 +35,19 @@ impl Module {
                 if instruction.runs_effect(&effects) {
                     facts.once.insert((c, k));
                 }
-                if let Operation::While { condition, body } = instruction.operation {
-                    let said = instruction.attribute("backend_config").and_then(known_trip_count);
-                    let counted = || self.counted(computation, instruction, condition, body);
-                    if let Some(trips) = said.or_else(counted) {
-                        facts.trips.insert((c, k), trips);
-                    }
+                if let Some(trips) = self.trip_count(computation, instruction) {
+                    facts.trips.insert((c, k), trips);
                 }
             }
+        }
+        let mut computed = Computed::default();
+        for (c, computation) in self.computations.iter().enumerate() {
+            let is_own = |k: usize| {
+                let at = (c, k);
+                facts.once.contains(&at) || facts.copies.contains(&at) || facts.fixed_layouts.contains_key(&at)
+            };
+            let numbers = computed.of(computation, is_own).into_iter().enumerate();
+            facts.computed.extend(numbers.filter_map(|(k, number)| Some(((c, k), number?))));
         }
         // Checked when the module was read.
         if let Some(text) = self.attribute("entry_computation_layout") {
@@ -82,6 +88,13 @@ impl Module {
         Ok(())
     }
 
+    /// The trip count of a loop in a computation, if it is known.
+    pub fn trip_count(&self, around: &Computation, own: &Instruction) -> Option<i64> {
+        let Operation::While { condition, body } = own.operation else { return None };
+        let said = own.attribute("backend_config").and_then(known_trip_count);
+        said.or_else(|| self.counted(around, own, condition, body))
+    }
+
     /// The trip count of a loop with a counter.
     fn counted(&self, around: &Computation, own: &Instruction, condition: usize, body: usize) -> Option<i64> {
         let (condition, body) = (&self.computations[condition], &self.computations[body]);
@@ -111,6 +124,56 @@ impl Module {
             return None;
         }
         tuple.operands.get(usize::try_from(part).ok()?).copied()
+    }
+}
+
+/// The numbers of instructions that compute the same of the same operands, computation by computation.
+#[derive(Default)]
+struct Computed {
+    /// By the text of an instruction without names, and by that of a computation.
+    numbers: HashMap<String, usize>,
+    /// For each computation its number.
+    computations: Vec<usize>,
+}
+
+impl Computed {
+    /// The number of each instruction of the next computation; `None` for parameters, for what `is_own` says, and where the
+    /// text does not say what is computed: a custom call, and values of arrays, which are not compared.
+    fn of(&mut self, computation: &Computation, is_own: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
+        let (mut found, mut all) = (Vec::with_capacity(computation.instructions.len()), String::new());
+        for (k, own) in computation.instructions.iter().enumerate() {
+            let is_known = match &*own.opcode {
+                "constant" => own.literal.as_ref().is_some_and(|literal| !literal.text.contains('{')),
+                opcode => !matches!(opcode, "parameter" | "custom-call") && !is_own(k),
+            };
+            let number = is_known.then(|| self.number(self.text(own)));
+            all += &match (&own.operation, number) {
+                (Operation::Parameter { number }, _) => format!("parameter {number} {:?};", own.shape),
+                (_, Some(number)) => format!("{number} {:?};", own.operands),
+                (_, None) => format!("{k} of {};", self.computations.len()),
+            };
+            found.push(number);
+        }
+        let own = self.number(format!("computation {} {all}", computation.root));
+        self.computations.push(own);
+        found
+    }
+
+    fn number(&mut self, text: String) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(text).or_insert(next)
+    }
+
+    /// An instruction without its name and its operands.
+    fn text(&self, own: &Instruction) -> String {
+        let called: Vec<usize> = own.called.iter().map(|called| self.computations[*called]).collect();
+        let literal = own.literal.as_ref().map_or("", |literal| &literal.text);
+        let mut text = format!("{} {:?} {called:?} {literal}", own.opcode, own.shape);
+        let names = ["metadata", "frontend_attributes", "to_apply", "calls", "condition", "body", "select", "scatter"];
+        for attribute in own.attributes.iter().filter(|attribute| !names.contains(&&*attribute.name)) {
+            text += &format!(" {}={}", attribute.name, attribute.text);
+        }
+        text
     }
 }
 

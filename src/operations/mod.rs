@@ -14,7 +14,7 @@ pub mod sizes;
 
 pub use collective::{Collective, Exchange};
 pub use degenerate_window::{DegenerateWindow, Progression};
-pub use facts::{Facts, FixedLayouts};
+pub use facts::{Facts, FixedLayouts, UNKNOWN_TRIPS};
 pub use graph::{Graph, Node, Value};
 pub use operation::{
     Algorithm, Contraction, Convolution, Fourier, Gather, Loops, Operation, Ragged, RaggedDot, Start, WindowDim,

@@ -467,13 +467,23 @@ module attributes {layout.machin = 1} {}
 
 // -----
 
-// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation, padding or origins}}
+// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation, padding, origins or trip_count}}
 func.func private @argument(index {layout.color = 1})
 
 // -----
 
 // expected-error@+1 {{unknown attribute `layout.raeds`; did you mean `reads`?}}
 func.func private @result() -> (index {layout.raeds = []})
+
+// -----
+
+// expected-error@+1 {{`layout.trip_count` must be an integer of at least 0, such as 32 : i64, found -1 : i64}}
+func.func private @trips(index {layout.trip_count = -1})
+
+// -----
+
+// expected-error@+1 {{`layout.trip_count` must be an integer of at least 0, such as 32 : i64, found "32"}}
+func.func private @trips() attributes {layout.trip_count = "32"}
 
 // -----
 

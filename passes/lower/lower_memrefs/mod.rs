@@ -42,6 +42,7 @@ use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{LowerMemrefsOptions, Target};
 use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream::{self, FastMath};
+use layout_dialect::TRIP_COUNT;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::Type;
 use melior::ir::operation::OperationMutLike;
@@ -103,7 +104,7 @@ fn as_strided<'c>(operations: &[Op<'c>]) -> bool {
 
 /// Whether an operation is lowered without a tiled buffer, too.
 fn is_lowered_alone(op: Op) -> bool {
-    memory::allocates_strides(op) || is_same_bytes(op)
+    memory::allocates_strides(op) || is_same_bytes(op) || ir::attribute(op, TRIP_COUNT).is_some()
 }
 
 /// Whether an operation is the cast of a buffer that leaves every element at its byte.
@@ -128,6 +129,7 @@ impl<'c> Lowering<'c> {
             return;
         }
         let name = ir::name(op);
+        let _ = ir::edit(op).remove_attribute(TRIP_COUNT);
         if name == "memref.global" || self.touches(op) || is_lowered_alone(op) {
             // The operation may be erased afterwards.
             let location = ir::location(op);

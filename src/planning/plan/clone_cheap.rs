@@ -3,7 +3,7 @@
 //! A constant that is broadcast for ten operations has ten layouts, and none of them needs a relayout. So each user gets an
 //! instance of its own. What an `infeed` or a random generator makes is another value each time, so it is made once.
 
-use super::program::{Instance, InstanceKind, MOST_INSTANCES, Made, Program, too_many};
+use super::program::{ArrayName, Instance, InstanceKind, MOST_INSTANCES, Made, Program, too_many};
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::text::Error;
 
@@ -51,6 +51,8 @@ pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
             merge.into_iter().for_each(|merge| again.to.instances[merge].operands.push(made));
         }
     }
+    let named = |(name, made): &(ArrayName, usize)| Some((*name, again.numbers[*made]?));
+    again.to.names = program.names.iter().filter_map(named).collect();
     Ok(again.to)
 }
 
@@ -60,7 +62,7 @@ struct Again<'a, 'b> {
     /// For what is cheap to make, of how many such operations in a row it is the last; 0 for all others.
     depth: Vec<usize>,
     to: Program<'a>,
-    /// The new numbers of arrays that are made once.
+    /// The new numbers of arrays; the last one of what is made again.
     numbers: Vec<Option<usize>>,
 }
 

@@ -359,10 +359,10 @@ impl PlanDecoder<'_, '_, '_> {
         let all: Vec<Vec<HeldBytes>> = moments.iter().enumerate().map(|(made, own)| self.bytes(made, own)).collect();
         let taken = self.problem.taken_space(&all).map_err(|error| ((0, 0), error))?;
         let (stays, transfers) = self.movements()?;
-        let told: Vec<usize> = (0..program.made.len()).filter(|made| !program.is_result(*made)).collect();
-        let value = |made: &usize| {
-            let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
-            (program.name(*made), layouts)
+        let told = (0..program.made.len()).filter(|made| !program.is_result(*made));
+        let told: Vec<_> = told.map(|made| (program.name(made), made)).chain(program.names.iter().copied()).collect();
+        let value = |(name, made): &(ArrayName, usize)| {
+            (*name, held[*made].iter().map(|id| self.layout(*made, *id)).collect())
         };
         Ok(LayoutPlan {
             cost: self.certificate.cost,
@@ -373,7 +373,7 @@ impl PlanDecoder<'_, '_, '_> {
             relayouts,
             levels: Vec::new(),
             work: 0,
-            spaces: told.iter().map(|made| spaces[*made]).collect(),
+            spaces: told.iter().map(|(_, made)| spaces[*made]).collect(),
             stays,
             transfers,
             remade: self.remade(),

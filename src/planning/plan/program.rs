@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::limits;
-use tensor_layout::operations::facts::{Facts, FixedLayouts};
+use tensor_layout::operations::facts::{Facts, FixedLayouts, UNKNOWN_TRIPS};
 use tensor_layout::operations::graph::{Graph, Node, Value};
 use tensor_layout::operations::operation::{Operation, Start};
 use tensor_layout::operations::shape::{Array, Shape, count, firsts, leaves};
@@ -85,12 +85,11 @@ pub struct Program<'a> {
     pub carried: BTreeMap<usize, (usize, usize)>,
     /// See [`Facts::fixed_layouts`].
     pub fixed_layouts: BTreeMap<(usize, usize), FixedLayouts>,
+    /// Other names of arrays: those of nodes that compute the same.
+    pub names: Vec<(ArrayName, usize)>,
     /// The nodes of graphs that say whether a loop goes on, or which branch runs.
     pub deciding: BTreeSet<(usize, usize)>,
 }
-
-/// How often the body of a loop counts where nothing says how often it runs.
-pub const UNKNOWN_TRIPS: i64 = 8;
 
 /// The most instances that a program may have: calls of calls can double them again and again.
 pub const MOST_INSTANCES: usize = limits::PLAN_INSTANCES;
@@ -104,6 +103,8 @@ struct Entered {
     known: Vec<Vec<usize>>,
     arguments: Vec<Vec<usize>>,
     times: i64,
+    /// The number of the body or branch that it is in: a call is in that of its caller.
+    scope: usize,
     after: After,
 }
 
@@ -145,7 +146,7 @@ impl<'a> Program<'a> {
         })?;
         let (carried, fixed_layouts) = (facts.carried.clone(), facts.fixed_layouts.clone());
         let program = Program { carried, fixed_layouts, ..Program::default() };
-        let mut builder = Inlining { graphs, facts, program, frames: Vec::new(), parts: HashMap::new() };
+        let mut builder = Inlining { graphs, facts, program, frames: Vec::new(), parts: HashMap::new(), computed: HashMap::new(), scopes: 0 };
         let mut arguments = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             if let Operation::Parameter { number } = node.operation {
@@ -158,7 +159,7 @@ impl<'a> Program<'a> {
                 }
             }
         }
-        builder.enter(entry, arguments, 1, After::Results)?;
+        builder.enter(entry, arguments, (1, None), After::Results)?;
         while let Some(frame) = builder.frames.pop() {
             builder.go(frame)?;
         }
@@ -249,6 +250,10 @@ struct Inlining<'a, 'b> {
     frames: Vec<Entered>,
     /// The number of the first array of each part of a tuple, by the graph, the node and which of its results it is.
     parts: HashMap<(usize, usize, usize), Vec<usize>>,
+    /// The arrays that were made, by the body or branch that they are made in, what computes them, and its operands.
+    computed: HashMap<(usize, usize, Vec<usize>), Vec<usize>>,
+    /// How many bodies and branches there are.
+    scopes: usize,
 }
 
 impl<'a> Inlining<'a, '_> {
@@ -287,10 +292,18 @@ impl<'a> Inlining<'a, '_> {
         deciding.extend(arrays.iter().map(|array| instances[made[*array].by].node));
     }
 
-    /// Begins to put in a graph.
-    fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, times: i64, after: After) -> Result<(), Error> {
+    /// Begins to put in a graph, in a scope or in a new one.
+    fn enter(
+        &mut self,
+        graph: usize,
+        arguments: Vec<Vec<usize>>,
+        (times, scope): (i64, Option<usize>),
+        after: After,
+    ) -> Result<(), Error> {
         let known = Vec::with_capacity(self.graphs[graph].nodes.len());
-        self.frames.push(Entered { graph, next: 0, known, arguments, times, after });
+        self.scopes += 1;
+        let scope = scope.unwrap_or(self.scopes);
+        self.frames.push(Entered { graph, next: 0, known, arguments, times, scope, after });
         Ok(())
     }
 
@@ -340,7 +353,7 @@ impl<'a> Inlining<'a, '_> {
                 let below = &self.frames[self.frames.len() - 1];
                 let arguments = self.arguments(body, below.graph, &merges)?;
                 // The condition and the body run as often.
-                self.enter(body, arguments, frame.times, After::Body { merges })?;
+                self.enter(body, arguments, (frame.times, None), After::Body { merges })?;
             }
             After::Body { merges } => {
                 // What the body passes on needs no second operand.
@@ -386,7 +399,7 @@ impl<'a> Inlining<'a, '_> {
     ) -> Result<(), Error> {
         let Some((branch, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
         let arguments = self.arguments(branch, graph, &operands)?;
-        self.enter(branch, arguments, times, After::Branch { made, rest })
+        self.enter(branch, arguments, (times, None), After::Branch { made, rest })
     }
 
     /// Merges the results of the branches of a conditional. One branch is a call.
@@ -443,6 +456,11 @@ impl<'a> Inlining<'a, '_> {
             operands.push(value(graph, &frame.known, operand.node, operand.result)?);
         }
         let all: Vec<usize> = operands.concat();
+        let key = self.facts.computed.get(&at).map(|number| (frame.scope, *number, all.clone()));
+        if let Some(known) = key.as_ref().and_then(|key| self.computed.get(key)).cloned() {
+            self.program.names.extend(known.iter().enumerate().map(|(leaf, made)| ((at.0, at.1, leaf), *made)));
+            return Ok(Some(known));
+        }
         let own: usize = node.results.iter().map(count).sum();
         let made = match &node.operation {
             Operation::Parameter { number } => {
@@ -452,7 +470,7 @@ impl<'a> Inlining<'a, '_> {
             Operation::Leaves { numbers } => self.leaves(numbers, &all, at, frame.times)?,
             Operation::Start(start) => match &start.operation {
                 Operation::Call { computation } => {
-                    self.call(*computation, at, operands, frame.times, After::Start { operands: all })?;
+                    self.call(*computation, frame, operands, After::Start { operands: all })?;
                     return Ok(None);
                 }
                 operation => {
@@ -462,7 +480,7 @@ impl<'a> Inlining<'a, '_> {
                 }
             },
             Operation::Call { computation } => {
-                self.call(*computation, at, operands, frame.times, After::Node)?;
+                self.call(*computation, frame, operands, After::Node)?;
                 return Ok(None);
             }
             Operation::While { condition, body } => {
@@ -489,6 +507,9 @@ impl<'a> Inlining<'a, '_> {
                 }
             }
         };
+        if let Some(key) = key {
+            self.computed.insert(key, made.clone());
+        }
         Ok(Some(made))
     }
 
@@ -506,17 +527,34 @@ impl<'a> Inlining<'a, '_> {
         }
         let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
         let arguments = self.arguments(condition, at.0, &merges)?;
-        self.enter(condition, arguments, times(outer, trips)?, After::Condition { merges, body })
+        self.enter(condition, arguments, (times(outer, trips)?, None), After::Condition { merges, body })
     }
 
-    /// The kind of an instance of a node. A copy to another element type has other layouts than its operand.
+    /// The kind of an instance of a node. A copy to another element type has other layouts than its operand. A bitcast
+    /// between row-major arrays is a reshape in any layouts, and so is a broadcast to as many elements.
     fn kind(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> InstanceKind<'a> {
         let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves).zip(operands);
         let is_alike = made.all(|(array, from)| self.program.made[*from].array.element == array.element);
         if self.facts.copies.contains(&at) && is_alike {
             InstanceKind::Copy
+        } else if is_alike && self.is_reshape(operation, at, operands) {
+            InstanceKind::Operation(&Operation::Reshape)
         } else {
             InstanceKind::Operation(operation)
+        }
+    }
+
+    /// Whether an operation on these operands only keeps the row-major order of the elements.
+    fn is_reshape(&self, operation: &Operation, at: (usize, usize), operands: &[usize]) -> bool {
+        let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves);
+        let ([operand], Some(made), None) = (operands, made.next(), made.next()) else { return false };
+        let taken = self.program.made[*operand].array;
+        let is_row_major = |array: &Array| array.layout == Layout::row_major(array.dims.len());
+        let elements = |array: &Array| array.sizes()?.into_iter().try_fold(1i64, i64::checked_mul);
+        match operation {
+            Operation::Bitcast => is_row_major(taken) && is_row_major(made),
+            Operation::Broadcast { dims } => dims.is_sorted() && elements(taken) == elements(made) && !dims.is_empty(),
+            _ => false,
         }
     }
 
@@ -579,15 +617,14 @@ impl<'a> Inlining<'a, '_> {
     fn call(
         &mut self,
         graph: usize,
-        at: (usize, usize),
+        frame: &Entered,
         operands: Vec<Vec<usize>>,
-        times: i64,
         after: After,
     ) -> Result<(), Error> {
-        self.below(graph, at.0)?;
+        self.below(graph, frame.graph)?;
         let fits = parameters(&self.graphs[graph]).iter().zip(&operands).all(|(n, own)| *n == own.len());
-        let arguments = if fits { operands } else { self.arguments(graph, at.0, &operands.concat())? };
-        self.enter(graph, arguments, times, after)
+        let arguments = if fits { operands } else { self.arguments(graph, frame.graph, &operands.concat())? };
+        self.enter(graph, arguments, (frame.times, Some(frame.scope)), after)
     }
 
     /// The arguments of a graph, of all arrays together.

@@ -152,7 +152,8 @@ impl Function<'_> {
         let operands: Vec<&[Tensor]> = i.operands.iter().map(|k| &self.values[*k][..]).collect();
         let computation = self.computation;
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
-        let done = instruction(&mut self.builder, &Site { i, shapes: &shapes, operands: &operands })?;
+        let trips = self.builder.module.trip_count(computation, i);
+        let done = instruction(&mut self.builder, &Site { i, shapes: &shapes, operands: &operands, trips })?;
         if fits(&i.shape, &done) {
             Ok(done)
         } else {

@@ -17,8 +17,13 @@ pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Ten
     b.all_converted(&given, to)
 }
 
-/// A loop: while `condition` is true of the state, `body` computes the next state.
-pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) -> ImportResult<Vec<Tensor>> {
+/// A loop: while the condition, the first computation, is true of the state, the second one computes the next state.
+pub fn repeat(
+    b: &mut Builder,
+    [condition, body]: [usize; 2],
+    trips: Option<i64>,
+    state: &[Tensor],
+) -> ImportResult<Vec<Tensor>> {
     let list = types(state);
     let results = b.w.results(state.len());
     let fresh = |w: &mut Writer| state.iter().map(|t| Tensor { name: w.fresh(), ..t.clone() }).collect::<Vec<_>>();
@@ -40,7 +45,8 @@ pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) 
     let next = call(b, body, &after, state)?;
     b.w.located(&format!("scf.yield{}", with_types(&names(&next), &list)));
     b.w.indent -= 2;
-    b.w.located("}");
+    let trips = trips.map_or(String::new(), |trips| format!(" attributes {{layout.trip_count = {trips} : i64}}"));
+    b.w.located(&format!("}}{trips}"));
     Ok(Tensor::named(results.names, state.to_vec()))
 }
 

@@ -50,7 +50,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> ImportResult<Vec<Tensor>> {
             let data = b.precise(&ins[0].data, &out)?;
             vec![b.converted(&data, &out)]
         }
-        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands })?,
+        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands, trips: None })?,
     };
     let mut results = Vec::new();
     for (data, array) in done.into_iter().zip(leaves(&i.shape)) {

@@ -42,6 +42,8 @@ pub struct Site<'a> {
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
     pub operands: &'a [&'a [Tensor]],
+    /// The trip count of a loop, if it is known.
+    pub trips: Option<i64>,
 }
 
 /// Writes an instruction; returns the tensors of its results.
@@ -55,7 +57,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> ImportResult<Vec<Tensor>> {
     match &i.operation {
         Operation::Tuple if !is_barrier(i) => b.all_converted(&ins, &results),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
-        Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
+        Operation::While { condition, body } => control::repeat(b, [*condition, *body], site.trips, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
         Operation::Start(start) => pairs::start(b, site, start),
         Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
