@@ -68,6 +68,10 @@ void writeOption(llvm::raw_ostream &text, const Option &option) {
   }
 }
 
+/// What is wrong where another copy registered its passes; else the passes are
+/// registered, once in a process.
+StringRef registerPassesOnce();
+
 /// What a pass keeps from one of its stages to the next.
 struct Kept {
   void *state = nullptr;
@@ -120,6 +124,8 @@ template <typename Generated> struct Shell : Generated {
                         append, &passes);
     if (passes.empty())
       return;
+    // Their text is read by the names of registered passes.
+    registerPassesOnce();
     OpPassManager manager(*this->getOpName());
     arePassesRead = succeeded(parsePassPipeline(passes, manager));
     if (arePassesRead)
@@ -249,7 +255,6 @@ std::string registerPasses() {
   return "";
 }
 
-/// That, once in a process.
 StringRef registerPassesOnce() {
   static const std::string wrong = registerPasses();
   return wrong;

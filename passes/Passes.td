@@ -442,7 +442,7 @@ def LayoutIndexingAnalysis : LayoutPass<"choose", "layout-indexing-analysis"> {
 }
 
 def LayoutInlineCalls
-    : LayoutPass<"lower", "layout-inline-calls", "::mlir::ModuleOp"> {
+    : LayoutPass<"choose", "layout-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Put functions in place of their calls";
   let description = [{
     A private function that only one call calls is put in its place, and one of at
@@ -549,13 +549,17 @@ def LayoutPlan : LayoutPass<"choose", "layout-plan", "::mlir::ModuleOp"> {
     Chooses the layouts of all tensors of static sizes together, and converts
     where layouts meet. The choice has the least sum of what operations cost on
     a machine in these layouts, and of conversions between them. Loops count as
-    often as they run, and what they carry has one layout; a private function
-    has one type for all its calls. Constants, empty and filled tensors are made
-    again in each layout that is wanted.
+    often as they run, and what they carry has one layout. Constants, empty and
+    filled tensors are made again in each layout that is wanted.
+
+    `layout-inline-calls` and `cse` run first, so that each call of a small function
+    has layouts of its own; any other private function has one type for all its
+    calls. A loop counts by its constant bounds, or by `layout.trip_count`, an
+    integer on the loop, or else 16 times.
 
     As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
-    public functions. An error leaves the module as it was.
+    public functions. An error leaves the types as they were.
 
     Where the machine's arrays have tiles, a type without a layout means the default one,
     and one without tiles says an order at most. With `entry=fixed`, and where no type has

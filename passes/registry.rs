@@ -3,7 +3,7 @@
 
 use crate::bufferize::{deallocate, lower_bufferization};
 use crate::llvm::{convert_to_llvm, expand_floats};
-use crate::lower::inline_calls;
+use crate::choose::inline_calls;
 use crate::pass::options::*;
 use crate::pass::stages::{StageInput, StageResult};
 use crate::pass::upstream;
@@ -44,7 +44,7 @@ impl Pass {
             Pass::LowerBufferization => lower_bufferization::passes(),
             Pass::Deallocate => deallocate::PASSES.to_owned(),
             Pass::ExpandFloats => expand_floats::PASSES.to_owned(),
-            Pass::InlineCalls => inline_calls::PASSES.to_owned(),
+            Pass::InlineCalls | Pass::Plan { .. } => inline_calls::PASSES.to_owned(),
             _ => String::new(),
         }
     }

@@ -1,7 +1,6 @@
 //! From memrefs with layouts to loops over memrefs of upstream, and memory of one allocation.
 
 pub mod expand_dma;
-pub mod inline_calls;
 pub mod lower_memrefs;
 pub(crate) mod memref_form;
 pub mod plan_memory;

@@ -13,6 +13,7 @@
 //! | `steps` | the program while it is made: steps, arrays, what operands are to be |
 //! | `loops` | single operations: structured ones, slices, constants |
 //! | `structured` | structured operations as operations of HLO |
+//! | `block_loops` | loops over blocks as gathers and scatters |
 //! | `walk` | the match over all operations |
 //! | `write` | types and conversions of a plan |
 //! | `copies` | its copies between memories |
@@ -24,6 +25,7 @@
 //!
 //! Not promised: that lowering makes the kernels that the costs are about.
 
+mod block_loops;
 mod copies;
 mod loops;
 mod places;
@@ -36,6 +38,7 @@ mod structured;
 mod walk;
 mod write;
 
+use crate::choose::inline_calls;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{PlanMachine, PlanOptions};
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -58,10 +61,15 @@ use write::PlannedTypes;
 
 /// Chooses layouts for the tensors of a module; returns [`Next::Unchanged`] if there are no tensors to choose for.
 pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
-    let StageInput { rewriter, options, .. } = stage;
+    let StageInput { rewriter, options, number } = stage;
     let module = rewriter.root();
     if !ir::all_operations(module).into_iter().any(has_tensors) {
         return Ok(Next::Unchanged);
+    }
+    if number == 0 {
+        // As in HLO, each call gets layouts of its own, and what is computed twice has one.
+        inline_calls::run(StageInput { rewriter, options: (), number })?;
+        return Ok(Next::Run { passes: inline_calls::PASSES.to_owned(), number: 1, changed: true });
     }
     let target = target(module, options.machine).map_err(|error| at(module, error))?;
     let steps =

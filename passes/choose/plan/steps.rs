@@ -76,6 +76,15 @@ pub enum Want<'c> {
     Kept(Type<'c>),
 }
 
+/// An array whose order others follow.
+#[derive(Clone, Copy, Debug)]
+pub enum Followed {
+    /// As a step takes this operand.
+    Taken(usize, usize),
+    /// As it is made.
+    Made(ArrayId),
+}
+
 /// A program while it is made.
 pub struct Steps<'c> {
     pub steps: Vec<Step<'c>>,
@@ -84,8 +93,8 @@ pub struct Steps<'c> {
     pub places: HashMap<usize, ArrayId>,
     /// By the key of an operation, its operands that are arrays.
     pub wants: HashMap<usize, Vec<(usize, Want<'c>)>>,
-    /// Arrays that are nothing to a plan, and have the order in which a step takes an operand.
-    pub follows: HashMap<ArrayId, (usize, usize)>,
+    /// Arrays that are nothing to a plan, and have the order of another one.
+    pub follows: HashMap<ArrayId, Followed>,
     /// Arrays of which scalar code reads an element: they are needed whatever becomes of it.
     pub extracted: Vec<ArrayId>,
     /// The machine.

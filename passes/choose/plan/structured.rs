@@ -16,7 +16,8 @@
 //! The padding of windows is that of a `tensor.pad` before them, whose value is the one that they begin with.
 
 use layout_ir::{self as ir, Op, Val};
-use melior::ir::ValueLike;
+use melior::ir::attribute::FloatAttribute;
+use melior::ir::{AffineMap, Attribute, ValueLike};
 use std::collections::{BTreeSet, HashSet};
 use tensor_layout::analysis::linear;
 use tensor_layout::expr::Expr;
@@ -66,6 +67,20 @@ pub fn read<'c>(op: Op<'c>, loops: &Loops, only_products: bool) -> Option<Readin
         let mut reader = Reader { op, loops, body: &body, stages: Vec::new(), lookup: None };
         let results = read(&mut reader)?;
         Some(Reading { stages: reader.stages, results, lookup: reader.lookup })
+    })
+}
+
+/// Whether a structured operation only casts each element of its operand to the type of its result.
+pub fn is_cast(op: Op) -> bool {
+    let is_elementwise = |maps: Vec<AffineMap>| maps.len() == 2 && maps.iter().all(|map| map.is_identity());
+    if !ir::indexing_maps(op).is_some_and(is_elementwise) {
+        return false;
+    }
+    let Some(body) = Body::of(op, 1) else { return false };
+    let [value] = body.yields[..] else { return false };
+    body.made(value).is_some_and(|cast| {
+        let casts = ["arith.truncf", "arith.extf", "arith.trunci", "arith.extsi", "arith.extui"];
+        casts.contains(&ir::name(cast)) && body.argument(ir::operands(cast)[0]) == Some(0)
     })
 }
 
@@ -147,6 +162,20 @@ impl<'c> Body<'c> {
             _ => None,
         }
     }
+}
+
+/// The attribute of a constant.
+fn constant(v: Val) -> Option<Attribute> {
+    ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant").and_then(|op| ir::attribute(op, "value"))
+}
+
+fn is_equal(a: Val, b: Val) -> bool {
+    constant(a).is_some_and(|value| constant(b) == Some(value))
+}
+
+fn is_zero(v: Val) -> bool {
+    let float = |value| FloatAttribute::try_from(value).is_ok_and(|float| float.value() == 0.0);
+    constant(v).is_some_and(|value| ir::integer(value) == Some(0) || float(value))
 }
 
 /// The window of a dimension over which none moves.
@@ -351,32 +380,41 @@ impl<'c> Reader<'_, 'c> {
             return None;
         }
         let start = self.body.inputs;
-        let sources = vec![self.unpadded(operand, &mut window), Source::Scalar(start)];
+        let begin = self.begin(start);
+        let is_begin = |v: Val<'c>| begin.is_some_and(|begin| ir::key(v) == ir::key(begin) || is_equal(v, begin));
+        let (source, _) = self.unpadded(operand, &mut window, is_begin)?;
+        let sources = vec![source, Source::Scalar(start)];
         let made = self.add(Operation::ReduceWindow { window }, sources, self.sizes(&loops), start);
         Some(vec![(self.ordered(made, &loops, &r, start), Some(start))])
     }
 
-    /// The array that an operand is, without the padding that windows over its dimensions have in its place.
-    fn unpadded(&self, operand: usize, window: &mut [WindowDim]) -> Source {
-        let Some([low, high]) = self.padding(operand) else { return Source::Operand(operand) };
-        for (dim, (low, high)) in window.iter_mut().zip(low.into_iter().zip(high)) {
-            (dim.low, dim.high) = (dim.low + low, dim.high + high);
-        }
-        Source::Unpadded(operand)
+    /// The scalar that a result begins with.
+    fn begin(&self, result: usize) -> Option<Val<'c>> {
+        let fill = ir::defining_op(ir::operands(self.op)[result]).filter(|op| ir::name(*op) == "linalg.fill")?;
+        ir::operands(fill).first().copied()
     }
 
-    /// The padding of an operand before and after each dimension, of the value that the result begins with, and for nothing
-    /// but this operation.
-    fn padding(&self, operand: usize) -> Option<[Vec<i64>; 2]> {
-        let v = ir::operands(self.op)[operand];
-        let pad = ir::defining_op(v).filter(|op| ir::name(*op) == "tensor.pad" && ir::uses(v).len() == 1)?;
-        let fill = ir::defining_op(ir::operands(self.op)[self.body.inputs])?;
-        let value = *ir::operands(ir::operations(*ir::blocks(pad).first()?).pop()?).first()?;
-        let begin = *ir::operands(fill).first().filter(|_| ir::name(fill) == "linalg.fill")?;
-        let constant = |v: Val<'c>| ir::defining_op(v).and_then(|op| ir::attribute(op, "value"));
-        let same = ir::key(value) == ir::key(begin) || constant(value).is_some() && constant(value) == constant(begin);
-        let known = |name| ir::sizes(pad, name).into_iter().collect::<Option<Vec<i64>>>();
-        Some([known("static_low")?, known("static_high")?]).filter(|_| same)
+    /// The array that an operand is, and its sizes, without the padding that windows over its dimensions have in its place:
+    /// padding of a neutral value, for nothing but this operation.
+    fn unpadded(
+        &self,
+        operand: usize,
+        window: &mut [WindowDim],
+        is_neutral: impl Fn(Val<'c>) -> bool,
+    ) -> Option<(Source, Vec<i64>)> {
+        let (v, mut sizes) = (ir::operands(self.op)[operand], self.sizes_of(operand)?);
+        let pad = ir::defining_op(v).filter(|op| ir::name(*op) == "tensor.pad" && ir::uses(v).len() == 1);
+        let padding = pad.and_then(|pad| {
+            let known = |name| ir::sizes(pad, name).into_iter().collect::<Option<Vec<i64>>>();
+            let value = *ir::operands(ir::operations(*ir::blocks(pad).first()?).pop()?).first()?;
+            known("static_low").zip(known("static_high")).filter(|_| is_neutral(value))
+        });
+        let Some((low, high)) = padding else { return Some((Source::Operand(operand), sizes)) };
+        for (k, (low, high)) in low.into_iter().zip(high).enumerate() {
+            (window[k].low, window[k].high) = (window[k].low + low, window[k].high + high);
+            sizes[k] -= low + high;
+        }
+        Some((Source::Unpadded(operand), sizes))
     }
 
     /// A look-up of blocks of a tensor: some of its indices are elements of operands, the others are loops.
@@ -385,49 +423,94 @@ impl<'c> Reader<'_, 'c> {
         let lookup = self.body.made(*value).filter(|op| ir::name(*op) == "tensor.extract")?;
         let taken = ir::operands(lookup);
         let data = ir::tensor(taken[0].r#type())?;
-        let (mut gather, mut table, mut inside) = (Gather::default(), Vec::new(), Vec::new());
+        let (mut gather, mut table, mut direct) = (Gather::default(), Vec::new(), Vec::new());
         for (dim, index) in taken[1..].iter().enumerate() {
             let by = self.body.made(*index).filter(|op| ir::name(*op) == "linalg.index");
             if let Some(of) = by.and_then(|op| ir::attribute(op, "dim")).and_then(ir::integer) {
-                let of = usize::try_from(of).ok().filter(|of| !inside.contains(of))?;
-                inside.push(of);
-                gather.slice_sizes.push(self.loops.sizes[of]);
+                let of = usize::try_from(of).ok().filter(|of| direct.iter().all(|(_, other)| other != of))?;
+                direct.push((dim, of));
                 continue;
             }
             let mut read = self.body.reads(*index).into_iter();
             let (Some(operand), None) = (read.next(), read.next()) else { return None };
-            gather.slice_sizes.push(1);
             gather.collapsed_slice_dims.push(dim);
             table.push(operand);
         }
         gather.start_index_map = gather.collapsed_slice_dims.clone();
+        // A loop over the data that is one over the indices as well counts blocks.
+        let counts = |of: usize| self.index(table[0]).is_some_and(|index| index.contains(&Expr::Var(of)));
+        let (batching, blocks): (Vec<_>, Vec<_>) = direct.into_iter().partition(|(_, of)| !table.is_empty() && counts(*of));
+        let inside: Vec<usize> = blocks.iter().map(|(_, of)| *of).collect();
+        gather.slice_sizes = vec![1; taken.len() - 1];
+        blocks.iter().for_each(|(dim, of)| gather.slice_sizes[*dim] = self.loops.sizes[*of]);
         gather.offset_dims = positions(&inside, &r);
         let rows: Vec<usize> = r.iter().copied().filter(|v| !inside.contains(v)).collect();
+        gather.operand_batching_dims = batching.iter().map(|(dim, _)| *dim).collect();
+        let of_rows: Vec<usize> = batching.iter().map(|(_, of)| *of).collect();
+        gather.start_indices_batching_dims = positions(&of_rows, &rows);
         let known = data.sizes().is_some() && self.body.made(taken[0]).is_none();
         if !known || table.is_empty() || !gather.offset_dims.is_sorted() || gather.offset_dims.len() != inside.len() {
             return None;
         }
+        let numbers = match self.index_vectors(&table, &rows) {
+            Some((dim, entries)) => {
+                gather.index_vector_dim = dim;
+                gather.start_index_map = positions(&(0..table.len()).collect::<Vec<_>>(), &entries)
+                    .into_iter()
+                    .map(|entry| gather.collapsed_slice_dims[entry])
+                    .collect();
+                Source::Operand(table[0])
+            }
+            None => {
+                gather.index_vector_dim = rows.len();
+                self.joined(&table, &rows)?
+            }
+        };
+        self.lookup = Some(lookup);
+        let sources = vec![Source::Data, numbers];
+        let made = self.add(Operation::Gather(Box::new(gather)), sources, self.sizes(&r), self.body.inputs);
+        Some(vec![(made, None)])
+    }
+
+    /// The dimension of the index vectors in a tensor of indices, and which of their entries each operand is: all operands
+    /// are this tensor, and each follows the rows but in that dimension.
+    fn index_vectors(&self, table: &[usize], rows: &[usize]) -> Option<(usize, Vec<usize>)> {
+        let operands = ir::operands(self.op);
+        let (mut dim, mut entries) = (None, Vec::new());
+        for operand in table {
+            let mut index = self.index(*operand)?.to_vec();
+            let own = index.iter().position(|e| matches!(e, Expr::Const(_)))?;
+            let Expr::Const(entry) = index.remove(own) else { return None };
+            let same = ir::key(operands[*operand]) == ir::key(operands[table[0]]) && dim.is_none_or(|dim| dim == own);
+            if !same || dims(&index)? != rows {
+                return None;
+            }
+            dim = Some(own);
+            entries.push(usize::try_from(entry).ok()?);
+        }
+        let (size, count) = (*self.sizes_of(table[0])?.get(dim?)?, entries.len());
+        let all = (0..count).all(|entry| entries.contains(&entry)) && size == i64::try_from(count).ok()?;
+        dim.filter(|_| all).map(|dim| (dim, entries))
+    }
+
+    /// Index vectors that are made of several operands, which come last.
+    fn joined(&mut self, table: &[usize], rows: &[usize]) -> Option<Source> {
         let mut numbers = Vec::new();
-        for operand in &table {
+        for operand in table {
             let (source, loops) = self.part(*operand)?;
             if loops.len() != rows.len() || !loops.iter().all(|v| rows.contains(v)) {
                 return None;
             }
-            numbers.push(self.ordered(source, &loops, &rows, *operand));
+            numbers.push(self.ordered(source, &loops, rows, *operand));
         }
-        gather.index_vector_dim = rows.len();
-        let mut sizes = self.sizes(&rows);
-        if numbers.len() > 1 {
-            sizes.push(1);
-            let one = |number: Source| self.add(Operation::Reshape, vec![number], sizes.clone(), table[0]);
-            let numbers_of_rows: Vec<Source> = numbers.drain(..).map(one).collect();
-            *sizes.last_mut()? = numbers_of_rows.len() as i64;
-            numbers = vec![self.add(Operation::Concatenate { dim: rows.len() }, numbers_of_rows, sizes, table[0])];
+        if let [one] = numbers[..] {
+            return Some(one);
         }
-        self.lookup = Some(lookup);
-        let sources = vec![Source::Data, numbers[0]];
-        let made = self.add(Operation::Gather(Box::new(gather)), sources, self.sizes(&r), self.body.inputs);
-        Some(vec![(made, None)])
+        let mut sizes = [self.sizes(rows), vec![1]].concat();
+        let one = |number: Source| self.add(Operation::Reshape, vec![number], sizes.clone(), table[0]);
+        let numbers: Vec<Source> = numbers.into_iter().map(one).collect();
+        *sizes.last_mut()? = numbers.len() as i64;
+        Some(self.add(Operation::Concatenate { dim: rows.len() }, numbers, sizes, table[0]))
     }
 
     /// Movements, elementwise operations and reductions, which go through all arrays in one order.
@@ -467,11 +550,10 @@ impl<'c> Reader<'_, 'c> {
     fn element(&mut self, value: Val<'c>, space: &[usize], like: usize) -> Option<Source> {
         if let Some(operand) = self.body.argument(value) {
             let moved = self.along(operand, space)?;
-            let (all, sizes) = ((0..space.len()).collect(), self.sizes(space));
             return Some(match moved {
                 Source::Stage(_) => moved,
-                // An operand alone is copied by a broadcast that keeps all dimensions.
-                _ => self.add(Operation::Broadcast { dims: all }, vec![moved], sizes, operand),
+                // An operand alone is a reshape that keeps all dimensions.
+                _ => self.add(Operation::Reshape, vec![moved], self.sizes(space), operand),
             });
         }
         let read = self.body.reads(value).into_iter();
@@ -487,6 +569,19 @@ impl<'c> Reader<'_, 'c> {
         Some(self.add(Operation::Elementwise, sources, self.sizes(space), like))
     }
 
+    /// The loop over the places in a group, of an index `(f floordiv k) * n + d` with `n` places in each group, where the
+    /// kernel has a feature `f` as well.
+    fn in_group(&self, e: &Expr, kernel: &[Expr]) -> Option<usize> {
+        let Expr::Add(first, place) = e else { return None };
+        let Expr::Var(place) = **place else { return None };
+        let (group, places) = match &**first {
+            Expr::Mul(group, places) => (&**group, *places),
+            group => (group, 1),
+        };
+        let feature = if let Expr::FloorDiv(feature, _) = group { feature } else { group };
+        (self.loops.sizes[place] == places && kernel.contains(feature)).then_some(place)
+    }
+
     /// A convolution: a product in which a dimension of one operand follows windows and the positions in them.
     fn convolution(&mut self) -> Option<Results> {
         let factors = self.multiplied()?;
@@ -496,10 +591,19 @@ impl<'c> Reader<'_, 'c> {
         let [input, kernel] = if is_window(factors[0]) { factors } else { [factors[1], factors[0]] };
         let r = self.made()?;
         let (mut window, mut roles) = (Vec::new(), Vec::new());
+        let (mut feature_groups, mut batch_groups) = (1i64, 1i64);
         for (e, size) in self.index(input)?.iter().zip(self.sizes_of(input)?) {
             match e {
                 Expr::Var(v) => {
                     roles.push((*v, *v));
+                    window.push(UNIT_WINDOW);
+                }
+                e if self.in_group(e, self.index(kernel)?).is_some() => {
+                    let of = self.in_group(e, self.index(kernel)?)?;
+                    let groups = size / self.loops.sizes[of].max(1);
+                    let which = if r.contains(&of) { &mut batch_groups } else { &mut feature_groups };
+                    *which = which.checked_mul(groups)?;
+                    roles.push((of, of));
                     window.push(UNIT_WINDOW);
                 }
                 e => {
@@ -509,17 +613,11 @@ impl<'c> Reader<'_, 'c> {
                 }
             }
         }
-        let source = self.unpadded(input, &mut window);
+        let (source, sizes_of_input) = self.unpadded(input, &mut window, is_zero)?;
         let padded = roles.iter().zip(&window).any(|((along, within), dim)| along == within && *dim != UNIT_WINDOW);
         if padded {
             return None;
         }
-        let sizes_of_input: Vec<i64> = match self.padding(input) {
-            Some([low, high]) => {
-                self.sizes_of(input)?.iter().zip(low.iter().zip(high)).map(|(n, (low, high))| n - low - high).collect()
-            }
-            None => self.sizes_of(input)?,
-        };
         let mut window: Vec<WindowDim> =
             window.into_iter().zip(&roles).filter(|(_, (along, within))| along != within).map(|(dim, _)| dim).collect();
         let spatial: Vec<(usize, usize)> = roles.iter().copied().filter(|(along, within)| along != within).collect();
@@ -562,8 +660,8 @@ impl<'c> Reader<'_, 'c> {
             output_batch: of_result.place(Role::Batch)?,
             output_feature: of_result.place(Role::Output)?,
             output_spatial: places(&of_result)?,
-            feature_groups: group.map_or(1, |dim| sizes[0][dim]),
-            batch_groups: 1,
+            feature_groups: group.map_or(feature_groups, |dim| sizes[0][dim]),
+            batch_groups,
             window,
         };
         let start = self.body.inputs;

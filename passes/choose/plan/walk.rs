@@ -6,9 +6,10 @@
 //!
 //! An operation that is not in the match is opaque: its operands and results have the types that they have.
 
+use super::block_loops::{self, BlockLoops};
 use super::loops::{self, Computed};
-use super::steps::{ArrayId, StepArray, StepKind, Steps, Want, layout_in};
-use super::structured::{Reading, Source, Stage};
+use super::steps::{ArrayId, Followed, StepArray, StepKind, Steps, Want, layout_in};
+use super::structured::{self, Reading, Source, Stage};
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{called_only_functions, callee, symbol, terminators};
 use crate::buffers::operations::{ELEMENTWISE, is};
@@ -41,12 +42,12 @@ pub struct PlanWalk<'t, 'c> {
     /// The functions whose arguments and results have the layouts that are best inside.
     called_only: HashMap<&'c str, Op<'c>>,
     functions: HashMap<&'c str, Signature>,
-    /// The functions in `called_only` with at most one call, which are part of their callers.
-    called_once: HashMap<&'c str, Op<'c>>,
     /// The arrays that the operands of a block's terminator become, by the key of the terminator.
     given: HashMap<usize, Vec<(usize, ArrayId)>>,
     /// The functions that others call.
     called: HashSet<&'c str>,
+    /// The keys of operations that are parts of others: a cast of a product, what is inside of a look-up.
+    parts: HashSet<usize>,
     arguments: usize,
     results: usize,
     /// The results of functions that others call.
@@ -68,6 +69,12 @@ pub fn operations_of(module: Op) -> Vec<Op> {
     all
 }
 
+/// Whether an operation is the first half of a reshape: dimensions become one, and others of it right after that.
+fn is_part_of_reshape(op: Op) -> bool {
+    let expands = |(user, _): &(Op, usize)| ir::name(*user) == "tensor.expand_shape";
+    ir::name(op) == "tensor.collapse_shape" && matches!(&ir::uses(ir::result(op, 0))[..], [one] if expands(one))
+}
+
 impl<'t, 'c> PlanWalk<'t, 'c> {
     /// The steps of a module.
     ///
@@ -82,10 +89,6 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let all = ir::all_operations(module);
         let mut called_only = called_only_functions(&all);
         called_only.retain(|_, function| !ir::has_branches(*function));
-        let mut calls: HashMap<&str, usize> = HashMap::new();
-        all.iter().filter_map(|op| callee(*op)).for_each(|name| *calls.entry(name).or_default() += 1);
-        let few = |(name, _): &(&&'c str, &Op<'c>)| calls.get(**name).is_none_or(|count| *count == 1);
-        let called_once: HashMap<&str, Op> = called_only.iter().filter(few).map(|(name, op)| (*name, *op)).collect();
         let mut walk = PlanWalk {
             steps: Steps::new(target.clone()),
             entry,
@@ -93,15 +96,18 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             runs: ExecutionCounts::of(&all),
             called_only,
             functions: HashMap::new(),
-            called_once: called_once.clone(),
             given: HashMap::new(),
-            called: calls.into_keys().collect(),
+            parts: HashSet::new(),
+            called: all.iter().filter_map(|op| callee(*op)).collect(),
             arguments: 0,
             results: 0,
             ends: Vec::new(),
         };
-        let own: HashSet<usize> = called_once.into_values().flat_map(ir::all_operations).map(ir::op_key).collect();
-        let operations = || operations.iter().filter(|op| !own.contains(&ir::op_key(**op)));
+        // What nothing calls is dead, and stays as it is.
+        let is_dead = |(name, _): &(&&str, &Op<'c>)| !walk.called.contains(**name);
+        let dead: Vec<Op> = walk.called_only.iter().filter(is_dead).map(|(_, function)| *function).collect();
+        let dead: HashSet<usize> = dead.into_iter().flat_map(ir::all_operations).map(ir::op_key).collect();
+        let operations = || operations.iter().filter(|op| !dead.contains(&ir::op_key(**op)));
         for op in operations().filter(|op| ir::name(**op) == "func.func") {
             walk.function(*op).map_err(|error| (*op, error))?;
         }
@@ -210,6 +216,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
     fn visit(&mut self, op: Op<'c>) {
         let (operands, results) = (ir::operands(op), ir::results(op));
         match ir::name(op) {
+            _ if self.parts.contains(&ir::op_key(op)) => {}
             "builtin.module" | "func.func" | "linalg.yield" | "tensor.yield" | "tensor.dim" => {}
             "tensor.extract" => self.steps.extracted.extend(self.steps.array(operands[0])),
             "func.return" => {
@@ -276,6 +283,9 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                 self.steps.want(op, 1, Want::Filled(made));
             }
             "tensor.generate" => self.computed(op, Operation::Elementwise, Vec::new()),
+            "tensor.collapse_shape" if is_part_of_reshape(op) => {
+                self.unplanned(op, result);
+            }
             "tensor.extract_slice"
             | "tensor.expand_shape"
             | "tensor.collapse_shape"
@@ -351,6 +361,15 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
 
     /// A slice, a reshape, padding, a concatenation, an insertion.
     fn moved(&mut self, op: Op<'c>) {
+        let collapse = ir::defining_op(ir::operands(op)[0]).filter(|by| is_part_of_reshape(*by));
+        if let Some(collapse) = collapse.filter(|_| ir::name(op) == "tensor.expand_shape")
+            && let Some(source) = self.steps.array(ir::operands(collapse)[0])
+            && let Some(made) =
+                self.made(op, StepKind::Operation(Operation::Reshape), vec![source], ir::result(op, 0).r#type())
+        {
+            self.steps.want(collapse, 0, Want::Taken(self.steps.arrays[made].by, 0));
+            return self.steps.place(ir::result(op, 0), made);
+        }
         let inserts = ir::name(op) == "tensor.insert_slice";
         let result = ir::result(op, 0);
         match loops::slice(op).or_else(|| site(op).map(|site| (site.operation, site.operands))) {
@@ -377,7 +396,12 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                     Operation::Loops(loops) => of.into_iter().take(loops.operands.len().min(1)).collect(),
                     _ => of,
                 };
+                let is_dynamic = matches!(operation, Operation::DynamicSlice { .. } | Operation::DynamicUpdateSlice);
                 self.computed(op, loops::without_offsets(operation), of);
+                if is_dynamic && let Some(made) = self.steps.array(result) {
+                    let (starts, by) = (self.starts(op, 1 + usize::from(inserts)), self.steps.arrays[made].by);
+                    self.steps.steps[by].operands.extend(starts);
+                }
                 if inserts && let Some(made) = self.steps.array(result) {
                     let own = self.steps.wants.entry(ir::op_key(op)).or_default();
                     own.retain(|(operand, _)| *operand != 1);
@@ -423,6 +447,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         if reading.lookup.is_some() && data.is_none() {
             return self.opaque(op);
         }
+        let cast = self.cast_of(op, &reading);
+        let inputs = operands.len() - ir::results(op).len();
         let mut made: Vec<ArrayId> = Vec::with_capacity(reading.stages.len());
         for Stage { operation, sources, sizes, like } in reading.stages {
             let mut taken = Vec::with_capacity(sources.len());
@@ -443,8 +469,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                 taken.push(known.unwrap_or_else(|| self.scalar(op, operands[k].r#type())));
             }
             let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
-            let array =
-                Array { dims, layout: Layout::row_major(sizes.len()), ..loops::scalar_of(operands[like].r#type()) };
+            let like = cast.filter(|_| like >= inputs).map_or(operands[like], |cast| ir::result(cast, 0));
+            let array = Array { dims, layout: Layout::row_major(sizes.len()), ..loops::scalar_of(like.r#type()) };
             let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &[(t, array)]);
             made.push(self.steps.steps[step].results[0]);
             for (position, source) in sources.into_iter().enumerate() {
@@ -455,7 +481,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                     Source::Unpadded(k) => {
                         let (pad, padded) = (ir::defining_op(operands[k]), self.steps.array(operands[k]));
                         let Some((pad, padded)) = pad.zip(padded) else { continue };
-                        self.steps.follows.insert(padded, (step, position));
+                        self.steps.follows.insert(padded, Followed::Taken(step, position));
                         self.steps.wants.insert(ir::op_key(pad), vec![(0, want)]);
                         self.steps.want(op, k, Want::As(padded));
                     }
@@ -480,45 +506,41 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                     (t, whole),
                 );
             }
-            let layout = self.steps.layout_of(result.r#type());
+            let whole = cast.map_or(result, |cast| ir::result(cast, 0));
+            let layout = self.steps.layout_of(whole.r#type());
             let own = &mut self.steps.arrays[array];
-            (own.r#type, own.array.layout) = (result.r#type(), layout);
-            self.steps.place(result, array);
+            (own.r#type, own.array.layout) = (whole.r#type(), layout);
+            self.steps.place(whole, array);
+            let Some(cast) = cast else { continue };
+            let Some(wide) = self.unplanned(op, result) else { continue };
+            self.steps.follows.insert(wide, Followed::Made(array));
+            self.steps.want(cast, 0, Want::As(wide));
+            self.steps.want(cast, 1, Want::Filled(array));
+            self.parts.insert(ir::op_key(cast));
         }
     }
 
-    /// A call of a function that is called nowhere else: what it takes and gives is what the call does.
-    fn enter(&mut self, op: Op<'c>, function: Op<'c>) {
-        let (operands, results) = (ir::operands(op), ir::results(op));
-        let arguments = ir::blocks(function).first().copied().map(ir::arguments).unwrap_or_default();
-        for (k, argument) in arguments.into_iter().enumerate() {
-            match self.steps.array(operands[k]).filter(|array| !self.steps.arrays[*array].cheap) {
-                Some(array) => self.steps.place(argument, array),
-                None => {
-                    let Some(merge) = self.merge(function, argument.r#type()) else { continue };
-                    self.join(op, k, merge);
-                    self.steps.place(argument, merge);
-                }
-            }
+    /// Gives a value an array that is nothing to the plan: no step takes it.
+    fn unplanned(&mut self, op: Op<'c>, v: Val<'c>) -> Option<ArrayId> {
+        let made = self.made(op, StepKind::Operation(Operation::Constant), Vec::new(), v.r#type())?;
+        self.steps.place(v, made);
+        Some(made)
+    }
+
+    /// The cast of a product to another type, where nothing else takes the product: it is made in that type, as in HLO.
+    fn cast_of(&self, op: Op<'c>, reading: &Reading<'c>) -> Option<Op<'c>> {
+        let [(Source::Stage(_), Some(start))] = reading.results[..] else { return None };
+        let is_product = |own: &Stage| matches!(own.operation, Operation::Dot { .. } | Operation::Convolution(_));
+        if !reading.stages.iter().any(is_product) {
+            return None;
         }
-        operations_of(function).into_iter().for_each(|inner| self.visit(inner));
-        let Some(end) = terminators(function).next() else { return };
-        for (k, given) in ir::operands(end).into_iter().enumerate() {
-            match self.steps.array(given).filter(|array| !self.steps.arrays[*array].cheap) {
-                Some(array) => self.steps.place(results[k], array),
-                None => {
-                    let Some(merge) = self.merge(function, given.r#type()) else { continue };
-                    self.join(end, k, merge);
-                    self.steps.place(results[k], merge);
-                }
-            }
-        }
+        let [(user, 0)] = ir::uses(ir::result(op, 0))[..] else { return None };
+        let starts_cheap = self.steps.array(ir::operands(op)[start]).is_none_or(|own| self.steps.arrays[own].cheap);
+        let planned = self.plannable(&ir::results(user)) && !self.steps.has_places();
+        (starts_cheap && planned && structured::is_cast(user)).then_some(user)
     }
 
     fn call(&mut self, op: Op<'c>) {
-        if let Some(function) = callee(op).and_then(|name| self.called_once.remove(name)) {
-            return self.enter(op, function);
-        }
         let Some(signature) = callee(op).and_then(|name| self.functions.get(name)).cloned() else {
             return self.opaque(op);
         };
@@ -556,8 +578,22 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         self.merges(op, results, &[results], &ends);
     }
 
+    /// The arrays of whose elements the operands of an operation are made, from one on.
+    fn starts(&self, op: Op<'c>, first: usize) -> Vec<ArrayId> {
+        let (mut arrays, mut open, mut seen) = (Vec::new(), ir::operands(op).split_off(first), HashSet::new());
+        open.reverse();
+        while let Some(v) = open.pop() {
+            match ir::defining_op(v).filter(|by| seen.insert(ir::op_key(*by))) {
+                Some(by) if ir::name(by) == "tensor.extract" => arrays.extend(self.steps.array(ir::operands(by)[0])),
+                Some(by) if ir::blocks(by).is_empty() => open.extend(ir::operands(by)),
+                _ => {}
+            }
+        }
+        arrays
+    }
+
     /// Joins the operands of an operation, from one on, to the merges of these values.
-    fn starts(&mut self, op: Op<'c>, first: usize, values: &[Val<'c>]) {
+    fn begin(&mut self, op: Op<'c>, first: usize, values: &[Val<'c>]) {
         for (k, v) in values.iter().enumerate() {
             if let Some(merge) = self.steps.array(*v) {
                 self.join(op, first + k, merge);
@@ -566,10 +602,36 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
     }
 
     fn for_loop(&mut self, op: Op<'c>, results: &[Val<'c>]) {
+        if let Some(blocks) = block_loops::read(op).filter(|_| self.plannable(results) && !self.steps.has_places())
+            && let Some(taken) = blocks.operands.iter().map(|(v, _)| self.steps.array(*v)).collect()
+        {
+            return self.look_up(op, blocks, taken);
+        }
         let (Some(body), Some(end)) = (ir::blocks(op).first().copied(), terminators(op).next()) else { return };
         let arguments = ir::arguments(body);
         self.merges(op, results, &[results, &arguments[1..]], &[(end, 0)]);
-        self.starts(op, 3, results);
+        self.begin(op, 3, results);
+    }
+
+    /// A nest of loops that is a gather or a scatter of these arrays.
+    fn look_up(&mut self, op: Op<'c>, blocks: BlockLoops<'c>, taken: Vec<ArrayId>) {
+        let results = ir::results(op);
+        let types: Vec<_> =
+            results.iter().filter_map(|v| Some((v.r#type(), self.steps.array_of(v.r#type())?))).collect();
+        let times = self.times(op);
+        let step = self.steps.step(op, times, StepKind::Operation(blocks.operation), taken, &types);
+        for (k, made) in self.steps.steps[step].results.clone().into_iter().enumerate() {
+            blocks.carried[k].iter().chain([&results[k]]).for_each(|v| self.steps.place(*v, made));
+            // A gather writes all elements.
+            self.steps.want(op, 3 + k, if blocks.block.is_some() { Want::Filled(made) } else { Want::As(made) });
+        }
+        for (position, (_, reads)) in blocks.operands.iter().enumerate() {
+            for (reader, operand) in reads {
+                self.steps.want(*reader, *operand, Want::Taken(step, position));
+            }
+        }
+        blocks.block.and_then(|block| self.unplanned(op, block));
+        self.parts.extend(ir::all_operations(op).into_iter().skip(1).map(ir::op_key));
     }
 
     fn while_loop(&mut self, op: Op<'c>, operands: &[Val<'c>], results: &[Val<'c>]) {
@@ -577,7 +639,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let ([before, after], [condition, end]) = (&blocks[..], &ends[..]) else { return self.opaque(op) };
         self.merges(op, operands, &[&ir::arguments(*before)], &[(*end, 0)]);
         self.merges(op, results, &[results, &ir::arguments(*after)], &[(*condition, 1)]);
-        self.starts(op, 0, &ir::arguments(*before));
+        self.begin(op, 0, &ir::arguments(*before));
     }
 
     /// An operation of which nothing is known: everything at it has the type that it has.

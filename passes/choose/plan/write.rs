@@ -4,7 +4,7 @@
 
 use super::copies::PlannedCopies;
 use super::loops::has_loops;
-use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_tensor_layout};
+use super::steps::{ArrayId, Followed, StepKind, Steps, Want, layout_in, moves, with_tensor_layout};
 use super::walk::operations_of;
 use crate::analysis::functions::set_function_type;
 use crate::bufferize::prepare_bufferization::elementwise;
@@ -95,11 +95,17 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             }
         }
         let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
-        for (array, (step, operand)) in &steps.follows {
-            let (own, taken) = (&steps.arrays[*array], laid_out.get(step).map(|own| &own.operands[*operand]));
-            let taken = taken.and_then(|taken| taken.as_ref()?.tiled());
-            if let Some((sizes, taken)) = own.array.sizes().zip(taken).filter(|_| !own.fixed) {
-                let layout = steps.target.layout(own.array.element, &sizes, &taken.minor_to_major)?;
+        for (array, followed) in &steps.follows {
+            let (own, layout) = (&steps.arrays[*array], match followed {
+                Followed::Taken(step, operand) => laid_out.get(step).and_then(|own| own.operands[*operand].as_ref()),
+                Followed::Made(array) => {
+                    let made = &steps.arrays[*array];
+                    laid_out.get(&made.by).map(|own| &own.results[made.result])
+                }
+            });
+            let layout = layout.and_then(PlannedLayout::tiled);
+            if let Some((sizes, layout)) = own.array.sizes().zip(layout).filter(|_| !own.fixed) {
+                let layout = steps.target.layout(own.array.element, &sizes, &layout.minor_to_major)?;
                 types[*array] = steps.with_layout(context, own.r#type, &layout)?;
             }
         }
@@ -193,7 +199,8 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
     fn bring_home(&self, op: Op<'c>) {
         let (results, inputs) = (ir::results(op), ir::operands(op).len().saturating_sub(ir::results(op).len()));
         for (k, result) in results.into_iter().enumerate() {
-            let Some(t) = self.steps.array(result).and_then(|array| self.made.get(&array)) else { continue };
+            let made = self.steps.array(result).filter(|array| self.steps.steps[self.steps.arrays[*array].by].op == op);
+            let Some(t) = made.and_then(|array| self.made.get(&array)) else { continue };
             let (held, start) = (result.r#type(), ir::operands(op)[inputs + k]);
             let start = match reads(op, inputs + k) {
                 true => converted(start, *t),
