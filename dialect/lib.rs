@@ -121,7 +121,9 @@ mod values;
 pub use context::borrowed;
 pub use convert::convert;
 pub use imports::{load, register, shape};
-pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout, local_bytes};
+pub use machine::{
+    FEEDS, MACHINE, MANUAL_DEALLOCATION, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout, local_bytes,
+};
 pub use movement::movement;
 pub use values::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,

@@ -2,8 +2,8 @@
 //! parsers of the passes, and the match that runs a stage of each.
 
 use crate::bufferize::{deallocate, lower_bufferization};
-use crate::llvm::{convert_to_llvm, expand_floats};
 use crate::choose::inline_calls;
+use crate::llvm::{convert_to_llvm, expand_floats};
 use crate::pass::options::*;
 use crate::pass::stages::{StageInput, StageResult};
 use crate::pass::upstream;

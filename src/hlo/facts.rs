@@ -46,6 +46,11 @@ impl Module {
                 let at = (c, k);
                 facts.once.contains(&at) || facts.copies.contains(&at) || facts.fixed_layouts.contains_key(&at)
             };
+            facts.casts.extend(casts(computation).into_iter().map(|(product, cast)| ((c, product), cast)));
+            let calls = |k: &usize| matches!(computation.instructions[*k].operation, Operation::Call { .. });
+            let behind = behind_barriers(computation);
+            let behind = (0..behind.len()).filter(|k| behind[*k]).filter(calls);
+            facts.behind_barriers.extend(behind.map(|k| (c, k)));
             let numbers = computed.of(computation, is_own).into_iter().enumerate();
             facts.computed.extend(numbers.filter_map(|(k, number)| Some(((c, k), number?))));
         }
@@ -137,16 +142,20 @@ struct Computed {
 }
 
 impl Computed {
-    /// The number of each instruction of the next computation; `None` for parameters, for what `is_own` says, and where the
-    /// text does not say what is computed: a custom call, and values of arrays, which are not compared.
+    /// The number of each instruction of the next computation; `None` for parameters and tuples, for what `is_own` says, for
+    /// what is made of the result of an `opt-barrier`, and where the text does not say what is computed: a custom call, and
+    /// values of arrays, which are not compared.
     fn of(&mut self, computation: &Computation, is_own: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let (mut found, mut all) = (Vec::with_capacity(computation.instructions.len()), String::new());
+        let (behind, casts) = (behind_barriers(computation), casts(computation));
         for (k, own) in computation.instructions.iter().enumerate() {
             let is_known = match &*own.opcode {
                 "constant" => own.literal.as_ref().is_some_and(|literal| !literal.text.contains('{')),
-                opcode => !matches!(opcode, "parameter" | "custom-call") && !is_own(k),
+                opcode => !matches!(opcode, "parameter" | "tuple" | "custom-call") && !is_own(k) && !behind[k],
             };
-            let number = is_known.then(|| self.number(self.text(own)));
+            let cast =
+                casts.get(&k).map_or(String::new(), |cast| format!(" as {:?}", computation.instructions[*cast].shape));
+            let number = is_known.then(|| self.number(self.text(own) + &cast));
             all += &match (&own.operation, number) {
                 (Operation::Parameter { number }, _) => format!("parameter {number} {:?};", own.shape),
                 (_, Some(number)) => format!("{number} {:?};", own.operands),
@@ -175,6 +184,35 @@ impl Computed {
         }
         text
     }
+}
+
+/// The products that nothing but a conversion to another float takes, with that conversion.
+fn casts(computation: &Computation) -> HashMap<usize, usize> {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); computation.instructions.len()];
+    for (k, own) in computation.instructions.iter().enumerate() {
+        own.operands.iter().for_each(|operand| users[*operand].push(k));
+    }
+    let float = |k: usize| match &computation.instructions[k].shape {
+        Shape::Array(array) => array.element.is_float(),
+        _ => false,
+    };
+    let cast = |(k, users): (usize, &Vec<usize>)| {
+        let is_product =
+            matches!(computation.instructions[k].operation, Operation::Dot { .. } | Operation::Convolution(_));
+        let [user] = users[..] else { return None };
+        let is_cast = computation.instructions[user].opcode == "convert" && float(k) && float(user);
+        (is_product && is_cast && k != computation.root).then_some((k, user))
+    };
+    users.iter().enumerate().filter_map(cast).collect()
+}
+
+/// Whether each instruction is an `opt-barrier`, or made of the result of one.
+fn behind_barriers(computation: &Computation) -> Vec<bool> {
+    let mut behind: Vec<bool> = Vec::with_capacity(computation.instructions.len());
+    for own in &computation.instructions {
+        behind.push(own.opcode == "opt-barrier" || own.operands.iter().any(|operand| behind[*operand]));
+    }
+    behind
 }
 
 /// The layouts of the arrays of a shape, if the text has layouts there.

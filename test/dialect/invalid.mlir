@@ -477,13 +477,18 @@ func.func private @result() -> (index {layout.raeds = []})
 
 // -----
 
-// expected-error@+1 {{`layout.trip_count` must be an integer of at least 0, such as 32 : i64, found -1 : i64}}
-func.func private @trips(index {layout.trip_count = -1})
+// expected-error@+1 {{`layout.trip_count` must be an i64 of at least 0, such as 32 : i64, found -1 : i64}}
+func.func private @trips() attributes {layout.trip_count = -1}
 
 // -----
 
-// expected-error@+1 {{`layout.trip_count` must be an integer of at least 0, such as 32 : i64, found "32"}}
-func.func private @trips() attributes {layout.trip_count = "32"}
+// expected-error@+1 {{`layout.trip_count` must be an i64 of at least 0, such as 32 : i64, found 200 : ui8}}
+func.func private @trips() attributes {layout.trip_count = 200 : ui8}
+
+// -----
+
+// expected-error@+1 {{`layout.trip_count` must be on one of scf.for, scf.forall, scf.parallel, scf.while, found it on 'func.func'}}
+func.func private @trips() attributes {layout.trip_count = 32}
 
 // -----
 

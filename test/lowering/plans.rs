@@ -77,11 +77,14 @@ fn programs_and_their_imports() {
 fn look_ups() {
     let context = jit::context();
     let add = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n\n";
-    let rows = "offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,256}";
+    let rows =
+        "offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,256}";
     let batch = "offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, \
                  start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}";
-    let vectors = "offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=0, slice_sizes={1,1,128}";
-    let to_rows = "update_window_dims={2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=2";
+    let vectors =
+        "offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=0, slice_sizes={1,1,128}";
+    let to_rows =
+        "update_window_dims={2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=2";
     let to_batch = "update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, \
                     input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=2";
     for (name, x, n, y, made) in [
@@ -97,6 +100,25 @@ fn look_ups() {
              u = f32[{y}] parameter(2)\n  ROOT y = f32[{result}] {made}\n}}\n"
         );
         compare(&context, &text, &text, true);
+    }
+    for (name, text) in [
+        (
+            "one row",
+            format!(
+                "HloModule m\n\n{add}ENTRY e {{\n  x = f32[512,512] parameter(0)\n  n = s32[1] parameter(1)\n  \
+             y = f32[64,512] parameter(2)\n  ROOT s = f32[512,512] scatter(x, n, y), update_window_dims={{0,1}}, \
+             inserted_window_dims={{}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=0, to_apply=add\n}}\n"
+            ),
+        ),
+        (
+            "single elements",
+            "HloModule m\n\nENTRY e {\n  x = f32[16,100,128] parameter(0)\n  n = s32[16384,3] parameter(1)\n  \
+             ROOT g = f32[16384,1,1,1] gather(x, n), offset_dims={1,2,3}, collapsed_slice_dims={}, \
+             start_index_map={0,2,1}, index_vector_dim=1, slice_sizes={1,1,1}\n}\n"
+                .to_string(),
+        ),
+    ] {
+        compare(&context, name, &text, true);
     }
     let text = "HloModule m\n\nENTRY e {\n  x = f32[512,256] parameter(0)\n  u = f32[8,256] parameter(1)\n  \
                 i = s32[] parameter(2)\n  z = s32[] constant(0)\n  j = s32[] add(i, i)\n  \
@@ -120,12 +142,13 @@ fn convolutions() {
         ("2,8,8,8,4", "3,3,3,4,16", "2,6,6,6,16", "b012f_012io->b012f", "size=3x3x3"),
         ("2,16,16,8", "1,1,8,32", "2,16,16,32", "b01f_01io->b01f", "size=1x1"),
         ("2,16,16,8", "1,1,8,32", "2,8,8,32", "b01f_01io->b01f", "size=1x1 stride=2x2"),
+        ("8,14,14,32", "3,3,32,64", "8,28,28,64", "b01f_01io->b01f", "size=3x3 pad=1_2x1_2 lhs_dilate=2x2"),
         ("8,14,14,96", "7,7,1,96", "8,14,14,96", "b01f_01io->b01f", "size=7x7 pad=3_3x3_3 GROUPS=96"),
         ("8,14,14,96", "3,3,24,64", "8,14,14,64", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1 GROUPS=4"),
     ] {
-        let (window, groups) = window.split_once(" GROUPS=").map_or((window, String::new()), |(window, groups)| {
-            (window, format!(", feature_group_count={groups}"))
-        });
+        let (window, groups) = window
+            .split_once(" GROUPS=")
+            .map_or((window, String::new()), |(window, groups)| (window, format!(", feature_group_count={groups}")));
         let text = format!(
             "HloModule c\nENTRY main {{\n  x = f32[{input}] parameter(0)\n  w = f32[{kernel}] parameter(1)\n  ROOT y = \
              f32[{output}] convolution(x, w), window={{{window}}}, dim_labels={labels}{groups}\n}}\n"

@@ -66,6 +66,74 @@ fn the_order_of_the_text_and_names_change_nothing() {
 }
 
 #[test]
+fn what_is_computed_twice_costs_as_much_as_once() {
+    for (machine, count) in [("tpu_v5e", 24), ("cpu", 24), (PLACES, 12)] {
+        compare(count, |seed| {
+            let mut rng = Rng::with_seed(seed);
+            let program = Program::random(&mut rng);
+            let twice = program.with_a_copy(&mut rng);
+            let (one, other) = (program.text(&Written::default()), twice.text(&Written::shuffled(&twice, &mut rng)));
+            differing(seed, machine, [(&one, EntryLayouts::Free), (&other, EntryLayouts::Free)])
+        });
+    }
+}
+
+/// A program of `x` and `y` with two sums, the second of which `again` computes, and a condition `c`.
+fn two_sums(computations: &str, again: &str) -> String {
+    format!(
+        "HloModule m\n\nadd {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}}\n\n\
+         {computations}ENTRY e {{\n  x = f32[512,256] parameter(0)\n  y = f32[256,512] parameter(1)\n  \
+         c = pred[] parameter(2)\n  z = f32[] constant(0)\n  p = f32[512,512] dot(x, y), lhs_contracting_dims={{1}}, \
+         rhs_contracting_dims={{0}}\n  s = f32[512] reduce(p, z), dimensions={{0}}, to_apply=add\n{again}  \
+         ROOT r = (f32[512], f32[512]) tuple(s, t)\n}}\n"
+    )
+}
+
+#[test]
+fn equal_operations_are_found_through_calls_and_around_branches_and_no_further() {
+    let dot = "dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    let part = |name: &str, root: &str| {
+        format!(
+            "{name} {{\n  x = f32[512,256] parameter(0)\n  y = f32[256,512] parameter(1)\n  z = f32[] constant(0)\n  \
+             p = f32[512,512] {root}\n  ROOT s = f32[512] reduce(p, z), dimensions={{0}}, to_apply=add\n}}\n\n"
+        )
+    };
+    let free = |computations: &str, again: &str| {
+        planned(&two_sums(computations, again), "tpu_v5e", EntryLayouts::Free).unwrap().0
+    };
+    let (first, once) = (part("f", dot), free("", "  t = f32[512] negate(s)\n"));
+    let call = "  u = f32[512] call(x, y), to_apply=f\n  t = f32[512] negate(u)\n";
+    assert_eq!(free(&first, call), once);
+    // A barrier says that it is computed again, in a call as well.
+    let behind = "  o = (f32[512,256], f32[256,512]) tuple(x, y)\n  b = (f32[512,256], f32[256,512]) opt-barrier(o)\n  \
+                  v = f32[512,256] get-tuple-element(b), index=0\n  w = f32[256,512] get-tuple-element(b), index=1\n";
+    let called = format!("{behind}  u = f32[512] call(v, w), to_apply=f\n  t = f32[512] negate(u)\n");
+    let inline = format!(
+        "{behind}  q = f32[512,512] dot(v, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n  \
+         u = f32[512] reduce(q, z), dimensions={{0}}, to_apply=add\n  t = f32[512] negate(u)\n"
+    );
+    let twice = free("", &inline);
+    assert!(twice > once, "{twice} is the cost of two sums, and {once} that of one");
+    assert_eq!(free(&first, &called), twice);
+    // A branch sees what is computed before it, and not what is computed in another one.
+    let other = part("g", dot);
+    let pair = "(f32[512,256], f32[256,512])";
+    let branch = |name: &str| {
+        format!(
+            "{name} {{\n  p = {pair} parameter(0)\n  x = f32[512,256] get-tuple-element(p), index=0\n  \
+             y = f32[256,512] get-tuple-element(p), index=1\n  ROOT s = f32[512] call(x, y), to_apply=g\n}}\n\n"
+        )
+    };
+    let branches = format!("{other}{}{}", branch("h"), branch("i"));
+    let conditional = format!(
+        "  o = {pair} tuple(x, y)\n  u = f32[512] conditional(c, o, o), true_computation=h, false_computation=i\n  \
+         t = f32[512] negate(u)\n"
+    );
+    let seen = free(&branches, &conditional);
+    assert!(seen < once + once / 2, "{seen} is the cost of two branches that see the sum, which costs {once}");
+}
+
+#[test]
 fn dead_code_costs_nothing() {
     for (machine, count) in [("tpu_v5e", 12), ("cpu", 12)] {
         compare(count, |seed| {

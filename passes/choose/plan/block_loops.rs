@@ -7,8 +7,9 @@
 //!   tensor.insert_slice %block into %all[%i, 0] [1, 300] [1, 1]
 //! ```
 //!
-//! The nest is perfect, and each loop carries the tensors of the one around it. A start is any number that is made of one
-//! element of the indices, so that it may be cut to the data.
+//! The nest is perfect, its loops begin at 0 and count by 1, and each carries the tensors of the one around it. A start is any
+//! number that is made of one element of the indices, so that it may be cut to the data. A gather writes each element of its
+//! result: each loop runs over one whole dimension.
 
 use crate::analysis::execution_counts::constant_trips;
 use layout_ir::{self as ir, Op, Val};
@@ -16,11 +17,14 @@ use melior::ir::ValueLike;
 use std::collections::{HashMap, HashSet};
 use tensor_layout::operations::{Gather, Operation};
 
+/// An array that is taken, and the operands of operations inside that read it.
+type Taken<'c> = (Val<'c>, Vec<(Op<'c>, usize)>);
+
 /// A nest of loops that is a gather or a scatter.
 pub struct BlockLoops<'c> {
     pub operation: Operation,
-    /// The arrays that it takes, with the operands of operations inside that read them.
-    pub operands: Vec<(Val<'c>, Vec<(Op<'c>, usize)>)>,
+    /// The arrays that it takes.
+    pub operands: Vec<Taken<'c>>,
     /// For each result the values inside that become it.
     pub carried: Vec<Vec<Val<'c>>>,
     /// The block that a gather copies.
@@ -45,8 +49,9 @@ struct Nest<'c> {
     innermost: Vec<Val<'c>>,
     /// What it carries on.
     yields: Vec<Val<'c>>,
-    /// The operations of all bodies that are no loops, in order.
+    /// The operations of all bodies that are no loops, in order, and their keys.
     inside: Vec<Op<'c>>,
+    keys: HashSet<usize>,
 }
 
 /// An index in a dimension: the loops in it, and the elements of tensors.
@@ -54,17 +59,22 @@ struct Nest<'c> {
 struct DimIndex<'c> {
     loops: Vec<usize>,
     starts: Vec<Op<'c>>,
+    /// Whether it is a loop and nothing else.
+    is_loop: bool,
 }
 
 impl<'c> Nest<'c> {
     fn of(op: Op<'c>) -> Option<Nest<'c>> {
         let carried = vec![Vec::new(); ir::results(op).len()];
-        let (loops, inside) = (HashMap::new(), Vec::new());
+        let (loops, inside, keys) = (HashMap::new(), Vec::new(), HashSet::new());
         let (innermost, yields) = (Vec::new(), Vec::new());
-        let mut nest = Nest { op, loops, trips: Vec::new(), carried, innermost, yields, inside };
+        let mut nest = Nest { op, loops, trips: Vec::new(), carried, innermost, yields, inside, keys };
         let mut current = Some(op);
         while let Some(op) = current.take() {
             let body = *ir::blocks(op).first()?;
+            if number(ir::operands(op)[0]) != Some(0) || number(ir::operands(op)[2]) != Some(1) {
+                return None;
+            }
             let arguments = ir::arguments(body);
             nest.loops.insert(ir::key(*arguments.first()?), nest.trips.len());
             nest.trips.push(constant_trips(op).and_then(|trips| i64::try_from(trips).ok()));
@@ -83,7 +93,10 @@ impl<'c> Nest<'c> {
                         current = Some(inner);
                     }
                     "scf.yield" => nest.yields = ir::operands(inner),
-                    _ if ir::blocks(inner).is_empty() => nest.inside.push(inner),
+                    _ if ir::blocks(inner).is_empty() => {
+                        nest.inside.push(inner);
+                        nest.keys.insert(ir::op_key(inner));
+                    }
                     _ => return None,
                 }
             }
@@ -106,8 +119,10 @@ impl<'c> Nest<'c> {
         self.inside.iter().all(|op| names.contains(&ir::name(*op)) || !has_tensors(op) && ir::name(*op) != "func.call")
     }
 
+    /// The parts of an index, through all operations on scalars.
     fn index(&self, v: Val<'c>) -> DimIndex<'c> {
-        let (mut index, mut open, mut seen) = (DimIndex::default(), vec![v], HashSet::new());
+        let is_loop = self.loops.contains_key(&ir::key(v));
+        let (mut index, mut open, mut seen) = (DimIndex { is_loop, ..DimIndex::default() }, vec![v], HashSet::new());
         while let Some(v) = open.pop() {
             if !seen.insert(ir::key(v)) {
                 continue;
@@ -116,10 +131,10 @@ impl<'c> Nest<'c> {
                 index.loops.push(*of);
                 continue;
             }
-            match ir::defining_op(v).filter(|op| self.inside.contains(op)) {
+            match ir::defining_op(v) {
                 Some(op) if ir::name(op) == "tensor.extract" => index.starts.push(op),
-                Some(op) => open.extend(ir::operands(op)),
-                None => {}
+                Some(op) if ir::blocks(op).is_empty() => open.extend(ir::operands(op)),
+                _ => {}
             }
         }
         index
@@ -139,9 +154,13 @@ impl<'c> Nest<'c> {
 
     /// The dimension numbers that the starts of blocks give, the tensor of the indices, and the elements that are read of
     /// it: for each dimension of the data its index, and the dimensions that blocks lack.
-    fn blocks(&self, data: &[DimIndex<'c>], lacking: &[usize]) -> Option<(Gather, Val<'c>, Vec<(Op<'c>, usize)>)> {
+    fn blocks(&self, data: &[DimIndex<'c>], lacking: &[usize]) -> Option<(Gather, Taken<'c>)> {
         let reads: Vec<Op<'c>> = data.iter().flat_map(|index| index.starts.iter().copied()).collect();
         let indices = ir::operands(*reads.first()?)[0];
+        let is_carried = self.carried.iter().flatten().any(|v| ir::key(*v) == ir::key(indices));
+        if is_carried || data.iter().any(|index| index.starts.len() > 1) {
+            return None;
+        }
         let rank = ir::operands(reads[0]).len() - 1;
         let (mut gather, mut rows) = (Gather { index_vector_dim: rank, ..Gather::default() }, vec![None; rank]);
         let mut entries = Vec::new();
@@ -157,8 +176,7 @@ impl<'c> Nest<'c> {
                     ([row], true) if rows[k].is_none_or(|known| known == *row) => rows[k] = Some(*row),
                     ([], true) if gather.index_vector_dim == rank || gather.index_vector_dim == k => {
                         gather.index_vector_dim = k;
-                        let constant = ir::defining_op(*place).and_then(|op| ir::attribute(op, "value"));
-                        entry = constant.and_then(ir::integer)?;
+                        entry = number(*place)?;
                     }
                     _ => return None,
                 }
@@ -176,7 +194,7 @@ impl<'c> Nest<'c> {
         }
         gather.collapsed_slice_dims =
             lacking.iter().copied().filter(|dim| !gather.operand_batching_dims.contains(dim)).collect();
-        Some((gather, indices, reads.into_iter().map(|op| (op, 0)).collect()))
+        Some((gather, (indices, reads.into_iter().map(|op| (op, 0)).collect())))
     }
 
     /// For each result the values inside that become it.
@@ -198,13 +216,24 @@ impl<'c> Nest<'c> {
         let covered = known(*put, "static_sizes")?.into_iter().zip(&to).zip(&whole).all(|((size, index), whole)| {
             match index.loops[..] {
                 [] => index.starts.is_empty() && size == *whole,
-                [of] => index.starts.is_empty() && size == 1 && self.trips[of] == Some(*whole),
+                [of] => index.is_loop && size == 1 && self.trips[of] == Some(*whole),
                 _ => false,
             }
         });
+        // Each loop is one dimension.
+        let mut used: Vec<usize> = to.iter().flat_map(|index| index.loops.iter().copied()).collect();
+        used.sort_unstable();
+        let covered = covered && used.into_iter().eq(0..self.trips.len()) && !self.trips.contains(&Some(0));
         let only = self.has_only(&["tensor.extract", "tensor.extract_slice", "tensor.insert_slice"]);
-        let is_inside = ir::defining_op(source).is_some_and(|op| self.inside.contains(&op));
-        if !carries || !covered || !only || is_inside || !ones(*taken) || !ones(*put) || !same(&self.yields, &ir::results(*put)) {
+        let is_inside = ir::defining_op(source).is_some_and(|op| self.keys.contains(&ir::op_key(op)));
+        if !carries
+            || !covered
+            || !only
+            || is_inside
+            || !ones(*taken)
+            || !ones(*put)
+            || !same(&self.yields, &ir::results(*put))
+        {
             return None;
         }
         // Of the dimensions of one element those are dropped whose start is not 0.
@@ -213,12 +242,12 @@ impl<'c> Nest<'c> {
         single.sort_by_key(|dim| from[*dim].starts.is_empty() && from[*dim].loops.is_empty());
         single.truncate(dropped);
         single.sort_unstable();
-        let (mut gather, indices, reads) = self.blocks(&from, &single)?;
+        let (mut gather, indices) = self.blocks(&from, &single)?;
         gather.offset_dims = (0..to.len()).filter(|dim| to[*dim].loops.is_empty()).collect();
         gather.slice_sizes = sizes;
         Some(BlockLoops {
             operation: Operation::Gather(Box::new(gather)),
-            operands: vec![(source, vec![(*taken, 0)]), (indices, reads)],
+            operands: vec![(source, vec![(*taken, 0)]), indices],
             carried: self.becoming(),
             block: Some(block),
         })
@@ -239,34 +268,39 @@ impl<'c> Nest<'c> {
             return None;
         }
         let data = self.indices(puts[0], 2);
-        let is_row = |of: &usize, rows: &[usize]| rows.contains(of);
-        let rows: Vec<usize> = data.iter().flat_map(|index| &index.starts).flat_map(|op| self.indices(*op, 1)).flat_map(|index| index.loops).collect();
+        let starts = data.iter().flat_map(|index| &index.starts);
+        let rows: HashSet<usize> = starts.flat_map(|op| self.indices(*op, 1)).flat_map(|index| index.loops).collect();
         let lacking: Vec<usize> =
-            (0..data.len()).filter(|dim| data[*dim].loops.iter().all(|of| is_row(of, &rows))).collect();
-        let (mut gather, indices, reads) = self.blocks(&data, &lacking)?;
-        let mut updates: Vec<(Val<'c>, Vec<(Op<'c>, usize)>)> = Vec::new();
-        for op in self.named("tensor.extract") {
-            let of = ir::operands(op)[0];
-            let is_data = self.innermost.iter().any(|v| ir::key(*v) == ir::key(of));
-            if is_data && place(&puts[0]) != ir::operands(op).into_iter().skip(1).map(ir::key).collect::<Vec<_>>() {
-                return None;
-            }
-            if is_data || ir::key(of) == ir::key(indices) {
-                continue;
-            }
-            let index = self.indices(op, 1);
-            let window = |dim: &usize| matches!(index[*dim].loops[..], [of] if !is_row(&of, &rows));
-            gather.offset_dims = (0..index.len()).filter(window).collect();
-            updates.push((of, vec![(op, 0)]));
+            (0..data.len()).filter(|dim| data[*dim].loops.iter().all(|of| rows.contains(of))).collect();
+        let (mut gather, indices) = self.blocks(&data, &lacking)?;
+        let extracts = self.named("tensor.extract");
+        let is_data = |op: &Op<'c>| self.innermost.iter().any(|v| ir::key(*v) == ir::key(ir::operands(*op)[0]));
+        let (old, others): (Vec<_>, Vec<_>) = extracts.into_iter().partition(is_data);
+        let updates: Vec<Op<'c>> =
+            others.into_iter().filter(|op| ir::key(ir::operands(*op)[0]) != ir::key(indices.0)).collect();
+        let at = |op: &Op<'c>| ir::operands(*op).into_iter().skip(1).map(ir::key).collect::<Vec<_>>();
+        let [first, ..] = updates[..] else { return None };
+        if old.iter().any(|op| at(op) != place(&puts[0])) || updates.iter().any(|op| at(op) != at(&first)) {
+            return None;
         }
+        let index = self.indices(first, 1);
+        let window = |dim: &usize| matches!(index[*dim].loops[..], [of] if !rows.contains(&of));
+        gather.offset_dims = (0..index.len()).filter(window).collect();
+        let updates: Vec<Taken<'c>> = updates.into_iter().map(|op| (ir::operands(op)[0], vec![(op, 0)])).collect();
         let starts = ir::operands(self.op).into_iter().skip(3).map(|v| (v, Vec::new()));
         (updates.len() == puts.len()).then(|| BlockLoops {
             operation: Operation::Scatter(Box::new(gather)),
-            operands: starts.chain([(indices, reads)]).chain(updates.clone()).collect(),
+            operands: starts.chain([indices]).chain(updates.clone()).collect(),
             carried: self.becoming(),
             block: None,
         })
     }
+}
+
+/// The number of a constant.
+fn number(v: Val) -> Option<i64> {
+    let constant = ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant");
+    constant.and_then(|op| ir::attribute(op, "value")).and_then(ir::integer)
 }
 
 fn same(one: &[Val], other: &[Val]) -> bool {

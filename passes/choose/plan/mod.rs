@@ -66,12 +66,12 @@ pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
     if !ir::all_operations(module).into_iter().any(has_tensors) {
         return Ok(Next::Unchanged);
     }
+    let target = target(module, options.machine).map_err(|error| at(module, error))?;
     if number == 0 {
         // As in HLO, each call gets layouts of its own, and what is computed twice has one.
         inline_calls::run(StageInput { rewriter, options: (), number })?;
         return Ok(Next::Run { passes: inline_calls::PASSES.to_owned(), number: 1, changed: true });
     }
-    let target = target(module, options.machine).map_err(|error| at(module, error))?;
     let steps =
         PlanWalk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
     if steps.arrays.is_empty() {

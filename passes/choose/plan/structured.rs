@@ -33,14 +33,14 @@ pub struct Reading<'c> {
     pub lookup: Option<Op<'c>>,
 }
 
-/// An operation that makes one array.
+/// An operation that makes arrays of the same sizes.
 pub struct Stage {
     pub operation: Operation,
     pub sources: Vec<Source>,
     /// The sizes of what it makes.
     pub sizes: Vec<i64>,
-    /// The operand of the structured operation whose elements have the type.
-    pub like: usize,
+    /// For each array that it makes the operand of the structured operation whose elements have the type.
+    pub like: Vec<usize>,
 }
 
 /// An array that a stage reads.
@@ -54,6 +54,8 @@ pub enum Source {
     Data,
     /// The array of another stage.
     Stage(usize),
+    /// An array of another stage, by its number there.
+    Part(usize, usize),
     /// A scalar with elements like an operand's.
     Scalar(usize),
 }
@@ -126,6 +128,36 @@ impl<'c> Body<'c> {
         found
     }
 
+    /// The loops of whose numbers a value is made: `linalg.index`; `None` where a number is used for more than a sum.
+    fn loops(&self, v: Val<'c>) -> Option<Vec<usize>> {
+        let (mut found, mut open, mut left) = (Vec::new(), vec![v], MOST_SUMMANDS);
+        while let Some(v) = open.pop() {
+            let Some(op) = self.made(v) else { continue };
+            left = left.checked_sub(1)?;
+            match ir::name(op) {
+                "linalg.index" => found.push(usize::try_from(ir::attribute(op, "dim").and_then(ir::integer)?).ok()?),
+                "arith.addi" => open.extend(ir::operands(op)),
+                _ if self.reads_index(op) => return None,
+                _ => {}
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether an operation is made of the number of a loop.
+    fn reads_index(&self, op: Op<'c>) -> bool {
+        let (mut open, mut seen) = (vec![op], HashSet::new());
+        while let Some(op) = open.pop() {
+            if ir::name(op) == "linalg.index" {
+                return true;
+            }
+            if seen.insert(ir::op_key(op)) {
+                open.extend(ir::operands(op).into_iter().filter_map(|v| self.made(v)));
+            }
+        }
+        false
+    }
+
     /// The value that a result combines with what it was before, and the operation that does.
     fn combined(&self, result: usize) -> Option<(&'c str, Val<'c>)> {
         let by = self.made(self.yields[result])?;
@@ -164,6 +196,40 @@ impl<'c> Body<'c> {
     }
 }
 
+/// An array with others around and between its elements: `tensor.pad`, or a `tensor.insert_slice` into a filled tensor.
+struct Padding<'c> {
+    value: Val<'c>,
+    /// The position of the first element in each dimension, and the distance of one to the next.
+    low: Vec<i64>,
+    steps: Vec<i64>,
+}
+
+impl<'c> Padding<'c> {
+    fn of(op: Op<'c>) -> Option<Padding<'c>> {
+        let known = |name| ir::sizes(op, name).into_iter().collect::<Option<Vec<i64>>>();
+        match ir::name(op) {
+            "tensor.pad" => {
+                let (value, low) =
+                    (ir::operands(ir::operations(*ir::blocks(op).first()?).pop()?), known("static_low")?);
+                Some(Padding { value: *value.first()?, steps: vec![1; low.len()], low })
+            }
+            "tensor.insert_slice" => {
+                let (operands, low) = (ir::operands(op), known("static_offsets")?);
+                let rank = ir::tensor(operands[0].r#type())?.shape.len();
+                let value = filled(operands[1])?;
+                (rank == low.len()).then_some(Padding { value, low, steps: known("static_strides")? })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The scalar that a tensor is filled with.
+fn filled(v: Val) -> Option<Val> {
+    let fill = ir::defining_op(v).filter(|op| ir::name(*op) == "linalg.fill")?;
+    ir::operands(fill).first().copied()
+}
+
 /// The attribute of a constant.
 fn constant(v: Val) -> Option<Attribute> {
     ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant").and_then(|op| ir::attribute(op, "value"))
@@ -177,6 +243,9 @@ fn is_zero(v: Val) -> bool {
     let float = |value| FloatAttribute::try_from(value).is_ok_and(|float| float.value() == 0.0);
     constant(v).is_some_and(|value| ir::integer(value) == Some(0) || float(value))
 }
+
+/// The most operations of an index of a look-up that are looked at for loops.
+const MOST_SUMMANDS: usize = 16;
 
 /// The window of a dimension over which none moves.
 const UNIT_WINDOW: WindowDim =
@@ -219,7 +288,7 @@ struct Reader<'a, 'c> {
 
 impl<'c> Reader<'_, 'c> {
     fn add(&mut self, operation: Operation, sources: Vec<Source>, sizes: Vec<i64>, like: usize) -> Source {
-        self.stages.push(Stage { operation, sources, sizes, like });
+        self.stages.push(Stage { operation, sources, sizes, like: vec![like] });
         Source::Stage(self.stages.len() - 1)
     }
 
@@ -380,7 +449,7 @@ impl<'c> Reader<'_, 'c> {
             return None;
         }
         let start = self.body.inputs;
-        let begin = self.begin(start);
+        let begin = filled(ir::operands(self.op)[start]);
         let is_begin = |v: Val<'c>| begin.is_some_and(|begin| ir::key(v) == ir::key(begin) || is_equal(v, begin));
         let (source, _) = self.unpadded(operand, &mut window, is_begin)?;
         let sources = vec![source, Source::Scalar(start)];
@@ -388,33 +457,27 @@ impl<'c> Reader<'_, 'c> {
         Some(vec![(self.ordered(made, &loops, &r, start), Some(start))])
     }
 
-    /// The scalar that a result begins with.
-    fn begin(&self, result: usize) -> Option<Val<'c>> {
-        let fill = ir::defining_op(ir::operands(self.op)[result]).filter(|op| ir::name(*op) == "linalg.fill")?;
-        ir::operands(fill).first().copied()
-    }
-
     /// The array that an operand is, and its sizes, without the padding that windows over its dimensions have in its place:
-    /// padding of a neutral value, for nothing but this operation.
+    /// padding of a neutral value, for nothing but structured operations.
     fn unpadded(
         &self,
         operand: usize,
         window: &mut [WindowDim],
         is_neutral: impl Fn(Val<'c>) -> bool,
     ) -> Option<(Source, Vec<i64>)> {
-        let (v, mut sizes) = (ir::operands(self.op)[operand], self.sizes_of(operand)?);
-        let pad = ir::defining_op(v).filter(|op| ir::name(*op) == "tensor.pad" && ir::uses(v).len() == 1);
-        let padding = pad.and_then(|pad| {
-            let known = |name| ir::sizes(pad, name).into_iter().collect::<Option<Vec<i64>>>();
-            let value = *ir::operands(ir::operations(*ir::blocks(pad).first()?).pop()?).first()?;
-            known("static_low").zip(known("static_high")).filter(|_| is_neutral(value))
-        });
-        let Some((low, high)) = padding else { return Some((Source::Operand(operand), sizes)) };
-        for (k, (low, high)) in low.into_iter().zip(high).enumerate() {
-            (window[k].low, window[k].high) = (window[k].low + low, window[k].high + high);
-            sizes[k] -= low + high;
+        let (v, sizes) = (ir::operands(self.op)[operand], self.sizes_of(operand)?);
+        let is_structured = ir::uses(v).iter().all(|(user, _)| ir::indexing_maps(*user).is_some());
+        let pad = ir::defining_op(v).filter(|_| is_structured);
+        let Some(Padding { low, steps, .. }) = pad.and_then(Padding::of).filter(|own| is_neutral(own.value)) else {
+            return Some((Source::Operand(operand), sizes));
+        };
+        let data = ir::tensor(ir::operands(pad?)[0].r#type())?.sizes()?;
+        for (k, own) in window.iter_mut().enumerate() {
+            let high =
+                sizes[k].checked_sub(low[k])?.checked_sub((data[k] - 1).checked_mul(steps[k])?)?.checked_sub(1)?;
+            (own.low, own.high, own.base_dilation) = (own.low + low[k], own.high + high, steps[k]);
         }
-        Some((Source::Unpadded(operand), sizes))
+        Some((Source::Unpadded(operand), data))
     }
 
     /// A look-up of blocks of a tensor: some of its indices are elements of operands, the others are loops.
@@ -425,21 +488,28 @@ impl<'c> Reader<'_, 'c> {
         let data = ir::tensor(taken[0].r#type())?;
         let (mut gather, mut table, mut direct) = (Gather::default(), Vec::new(), Vec::new());
         for (dim, index) in taken[1..].iter().enumerate() {
-            let by = self.body.made(*index).filter(|op| ir::name(*op) == "linalg.index");
-            if let Some(of) = by.and_then(|op| ir::attribute(op, "dim")).and_then(ir::integer) {
-                let of = usize::try_from(of).ok().filter(|of| direct.iter().all(|(_, other)| other != of))?;
+            let (own, mut read) = (self.body.loops(*index)?, self.body.reads(*index).into_iter());
+            if let [of] = own[..] {
                 direct.push((dim, of));
-                continue;
             }
-            let mut read = self.body.reads(*index).into_iter();
-            let (Some(operand), None) = (read.next(), read.next()) else { return None };
-            gather.collapsed_slice_dims.push(dim);
-            table.push(operand);
+            match (own.len(), read.next(), read.next()) {
+                (0, Some(_), None) => gather.collapsed_slice_dims.push(dim),
+                (1, _, None) => {}
+                _ => return None,
+            }
+            if let Some(operand) = self.body.reads(*index).first() {
+                gather.start_index_map.push(dim);
+                table.push(*operand);
+            }
         }
-        gather.start_index_map = gather.collapsed_slice_dims.clone();
+        let loops: Vec<usize> = direct.iter().map(|(_, of)| *of).collect();
+        if loops.iter().enumerate().any(|(k, of)| loops[..k].contains(of)) {
+            return None;
+        }
         // A loop over the data that is one over the indices as well counts blocks.
         let counts = |of: usize| self.index(table[0]).is_some_and(|index| index.contains(&Expr::Var(of)));
-        let (batching, blocks): (Vec<_>, Vec<_>) = direct.into_iter().partition(|(_, of)| !table.is_empty() && counts(*of));
+        let (batching, blocks): (Vec<_>, Vec<_>) =
+            direct.into_iter().partition(|(_, of)| !table.is_empty() && counts(*of));
         let inside: Vec<usize> = blocks.iter().map(|(_, of)| *of).collect();
         gather.slice_sizes = vec![1; taken.len() - 1];
         blocks.iter().for_each(|(dim, of)| gather.slice_sizes[*dim] = self.loops.sizes[*of]);
@@ -455,10 +525,8 @@ impl<'c> Reader<'_, 'c> {
         let numbers = match self.index_vectors(&table, &rows) {
             Some((dim, entries)) => {
                 gather.index_vector_dim = dim;
-                gather.start_index_map = positions(&(0..table.len()).collect::<Vec<_>>(), &entries)
-                    .into_iter()
-                    .map(|entry| gather.collapsed_slice_dims[entry])
-                    .collect();
+                let order = positions(&(0..table.len()).collect::<Vec<_>>(), &entries);
+                gather.start_index_map = order.into_iter().map(|entry| gather.start_index_map[entry]).collect();
                 Source::Operand(table[0])
             }
             None => {
@@ -525,6 +593,10 @@ impl<'c> Reader<'_, 'c> {
             true => all[0].clone(),
             false => (0..self.body.inputs).find_map(whole).unwrap_or_else(|| [&all[0][..], &summed].concat()),
         };
+        let is_joint = !summed.is_empty() && (0..all.len()).any(|k| self.body.combined(k).is_none());
+        if is_joint {
+            return self.joint(&all, &space, &summed);
+        }
         let mut results = Vec::new();
         for (k, r) in all.iter().enumerate() {
             let like = self.body.inputs + k;
@@ -544,6 +616,26 @@ impl<'c> Reader<'_, 'c> {
             results.push((self.ordered(made, &kept, r, like), Some(like)));
         }
         Some(results)
+    }
+
+    /// A reduction of several arrays together, as that to the largest element and its index. An array that is no operand is
+    /// made of the indices.
+    fn joint(&mut self, all: &[Vec<usize>], space: &[usize], summed: &[usize]) -> Option<Results> {
+        let (inputs, count) = (self.body.inputs, all.len());
+        let likes: Vec<usize> = (inputs..inputs + count).collect();
+        let mut sources = (0..inputs.min(count)).map(|k| self.along(k, space)).collect::<Option<Vec<_>>>()?;
+        for like in likes.iter().skip(inputs) {
+            sources.push(self.add(Operation::Iota { dim: 0 }, Vec::new(), self.sizes(space), *like));
+        }
+        sources.extend(likes.iter().map(|like| Source::Scalar(*like)));
+        let kept: Vec<usize> = space.iter().copied().filter(|v| !summed.contains(v)).collect();
+        if inputs > count || count < 2 || all.iter().any(|r| *r != kept) {
+            return None;
+        }
+        let (operation, sizes) = (Operation::Reduce { dims: positions(summed, space) }, self.sizes(&kept));
+        self.stages.push(Stage { operation, sources, sizes, like: likes });
+        let stage = self.stages.len() - 1;
+        Some((0..count).map(|k| (Source::Part(stage, k), None)).collect())
     }
 
     /// An array of the values that the body makes in each iteration.
@@ -572,14 +664,16 @@ impl<'c> Reader<'_, 'c> {
     /// The loop over the places in a group, of an index `(f floordiv k) * n + d` with `n` places in each group, where the
     /// kernel has a feature `f` as well.
     fn in_group(&self, e: &Expr, kernel: &[Expr]) -> Option<usize> {
-        let Expr::Add(first, place) = e else { return None };
-        let Expr::Var(place) = **place else { return None };
-        let (group, places) = match &**first {
-            Expr::Mul(group, places) => (&**group, *places),
-            group => (group, 1),
-        };
-        let feature = if let Expr::FloorDiv(feature, _) = group { feature } else { group };
-        (self.loops.sizes[place] == places && kernel.contains(feature)).then_some(place)
+        let Expr::Add(one, other) = e else { return None };
+        [[one, other], [other, one]].into_iter().find_map(|[first, place]| {
+            let Expr::Var(place) = **place else { return None };
+            let (group, places) = match &**first {
+                Expr::Mul(group, places) => (&**group, *places),
+                group => (group, 1),
+            };
+            let feature = if let Expr::FloorDiv(feature, _) = group { feature } else { group };
+            (self.loops.sizes[place] == places && kernel.contains(feature)).then_some(place)
+        })
     }
 
     /// A convolution: a product in which a dimension of one operand follows windows and the positions in them.
@@ -600,7 +694,7 @@ impl<'c> Reader<'_, 'c> {
                 }
                 e if self.in_group(e, self.index(kernel)?).is_some() => {
                     let of = self.in_group(e, self.index(kernel)?)?;
-                    let groups = size / self.loops.sizes[of].max(1);
+                    let groups = Some(self.loops.sizes[of]).filter(|n| *n > 0 && size % n == 0).map(|n| size / n)?;
                     let which = if r.contains(&of) { &mut batch_groups } else { &mut feature_groups };
                     *which = which.checked_mul(groups)?;
                     roles.push((of, of));

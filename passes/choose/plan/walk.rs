@@ -72,7 +72,8 @@ pub fn operations_of(module: Op) -> Vec<Op> {
 /// Whether an operation is the first half of a reshape: dimensions become one, and others of it right after that.
 fn is_part_of_reshape(op: Op) -> bool {
     let expands = |(user, _): &(Op, usize)| ir::name(*user) == "tensor.expand_shape";
-    ir::name(op) == "tensor.collapse_shape" && matches!(&ir::uses(ir::result(op, 0))[..], [one] if expands(one))
+    let users = || ir::uses(ir::result(op, 0));
+    ir::name(op) == "tensor.collapse_shape" && !users().is_empty() && users().iter().all(expands)
 }
 
 impl<'t, 'c> PlanWalk<'t, 'c> {
@@ -449,12 +450,13 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         }
         let cast = self.cast_of(op, &reading);
         let inputs = operands.len() - ir::results(op).len();
-        let mut made: Vec<ArrayId> = Vec::with_capacity(reading.stages.len());
+        let mut made: Vec<Vec<ArrayId>> = Vec::with_capacity(reading.stages.len());
         for Stage { operation, sources, sizes, like } in reading.stages {
             let mut taken = Vec::with_capacity(sources.len());
             for source in &sources {
                 let known = match *source {
-                    Source::Stage(stage) => Some(made[stage]),
+                    Source::Stage(stage) => Some(made[stage][0]),
+                    Source::Part(stage, k) => Some(made[stage][k]),
                     Source::Operand(k) => self.steps.array(operands[k]),
                     Source::Unpadded(k) => {
                         ir::defining_op(operands[k]).and_then(|pad| self.steps.array(ir::operands(pad)[0]))
@@ -468,11 +470,15 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                 };
                 taken.push(known.unwrap_or_else(|| self.scalar(op, operands[k].r#type())));
             }
-            let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
-            let like = cast.filter(|_| like >= inputs).map_or(operands[like], |cast| ir::result(cast, 0));
-            let array = Array { dims, layout: Layout::row_major(sizes.len()), ..loops::scalar_of(like.r#type()) };
-            let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &[(t, array)]);
-            made.push(self.steps.steps[step].results[0]);
+            let dims: Vec<Dim> = sizes.iter().map(|size| Dim::Exact(*size)).collect();
+            let array = |like: usize| {
+                let like = cast.filter(|_| like >= inputs).map_or(operands[like], |cast| ir::result(cast, 0));
+                let (dims, layout) = (dims.clone(), Layout::row_major(sizes.len()));
+                (t, Array { dims, layout, ..loops::scalar_of(like.r#type()) })
+            };
+            let arrays: Vec<_> = like.into_iter().map(array).collect();
+            let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &arrays);
+            made.push(self.steps.steps[step].results.clone());
             for (position, source) in sources.into_iter().enumerate() {
                 let want = Want::Taken(step, position);
                 match source {
@@ -482,7 +488,9 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                         let (pad, padded) = (ir::defining_op(operands[k]), self.steps.array(operands[k]));
                         let Some((pad, padded)) = pad.zip(padded) else { continue };
                         self.steps.follows.insert(padded, Followed::Taken(step, position));
-                        self.steps.wants.insert(ir::op_key(pad), vec![(0, want)]);
+                        let wants = self.steps.wants.entry(ir::op_key(pad)).or_default();
+                        wants.retain(|(operand, _)| *operand != 0);
+                        wants.push((0, want));
                         self.steps.want(op, k, Want::As(padded));
                     }
                     _ => {}
@@ -491,7 +499,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         }
         for (result, (source, start)) in ir::results(op).into_iter().zip(reading.results) {
             let mut array = match source {
-                Source::Stage(stage) => made[stage],
+                Source::Stage(stage) => made[stage][0],
+                Source::Part(stage, k) => made[stage][k],
                 _ => continue,
             };
             let start =
@@ -537,6 +546,9 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let [(user, 0)] = ir::uses(ir::result(op, 0))[..] else { return None };
         let starts_cheap = self.steps.array(ir::operands(op)[start]).is_none_or(|own| self.steps.arrays[own].cheap);
         let planned = self.plannable(&ir::results(user)) && !self.steps.has_places();
+        if ir::parent(user) != ir::parent(op) {
+            return None;
+        }
         (starts_cheap && planned && structured::is_cast(user)).then_some(user)
     }
 

@@ -96,13 +96,18 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         }
         let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
         for (array, followed) in &steps.follows {
-            let (own, layout) = (&steps.arrays[*array], match followed {
-                Followed::Taken(step, operand) => laid_out.get(step).and_then(|own| own.operands[*operand].as_ref()),
-                Followed::Made(array) => {
-                    let made = &steps.arrays[*array];
-                    laid_out.get(&made.by).map(|own| &own.results[made.result])
-                }
-            });
+            let (own, layout) = (
+                &steps.arrays[*array],
+                match followed {
+                    Followed::Taken(step, operand) => {
+                        laid_out.get(step).and_then(|own| own.operands[*operand].as_ref())
+                    }
+                    Followed::Made(array) => {
+                        let made = &steps.arrays[*array];
+                        laid_out.get(&made.by).map(|own| &own.results[made.result])
+                    }
+                },
+            );
             let layout = layout.and_then(PlannedLayout::tiled);
             if let Some((sizes, layout)) = own.array.sizes().zip(layout).filter(|_| !own.fixed) {
                 let layout = steps.target.layout(own.array.element, &sizes, &layout.minor_to_major)?;

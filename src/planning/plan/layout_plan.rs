@@ -361,9 +361,8 @@ impl PlanDecoder<'_, '_, '_> {
         let (stays, transfers) = self.movements()?;
         let told = (0..program.made.len()).filter(|made| !program.is_result(*made));
         let told: Vec<_> = told.map(|made| (program.name(made), made)).chain(program.names.iter().copied()).collect();
-        let value = |(name, made): &(ArrayName, usize)| {
-            (*name, held[*made].iter().map(|id| self.layout(*made, *id)).collect())
-        };
+        let value =
+            |(name, made): &(ArrayName, usize)| (*name, held[*made].iter().map(|id| self.layout(*made, *id)).collect());
         Ok(LayoutPlan {
             cost: self.certificate.cost,
             bound: self.certificate.bound,

@@ -103,7 +103,7 @@ struct Entered {
     known: Vec<Vec<usize>>,
     arguments: Vec<Vec<usize>>,
     times: i64,
-    /// The number of the body or branch that it is in: a call is in that of its caller.
+    /// The number of its scope.
     scope: usize,
     after: After,
 }
@@ -146,7 +146,15 @@ impl<'a> Program<'a> {
         })?;
         let (carried, fixed_layouts) = (facts.carried.clone(), facts.fixed_layouts.clone());
         let program = Program { carried, fixed_layouts, ..Program::default() };
-        let mut builder = Inlining { graphs, facts, program, frames: Vec::new(), parts: HashMap::new(), computed: HashMap::new(), scopes: 0 };
+        let mut builder = Inlining {
+            graphs,
+            facts,
+            program,
+            frames: Vec::new(),
+            parts: HashMap::new(),
+            computed: HashMap::new(),
+            scopes: Vec::new(),
+        };
         let mut arguments = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             if let Operation::Parameter { number } = node.operation {
@@ -159,7 +167,7 @@ impl<'a> Program<'a> {
                 }
             }
         }
-        builder.enter(entry, arguments, (1, None), After::Results)?;
+        builder.enter(entry, arguments, (1, Scope::Apart), After::Results);
         while let Some(frame) = builder.frames.pop() {
             builder.go(frame)?;
         }
@@ -243,6 +251,19 @@ impl<'a> Program<'a> {
     }
 }
 
+/// The scope of a graph that is put in: what is computed in it or around it is known.
+enum Scope {
+    /// That of the caller.
+    Same(usize),
+    /// A new one, of the body of a loop or of a branch.
+    Inside(usize),
+    /// A new one in none.
+    Apart,
+}
+
+/// What computes arrays, and its operands.
+type Computed = (usize, Vec<usize>);
+
 struct Inlining<'a, 'b> {
     graphs: &'a [Graph],
     facts: &'b Facts,
@@ -250,10 +271,10 @@ struct Inlining<'a, 'b> {
     frames: Vec<Entered>,
     /// The number of the first array of each part of a tuple, by the graph, the node and which of its results it is.
     parts: HashMap<(usize, usize, usize), Vec<usize>>,
-    /// The arrays that were made, by the body or branch that they are made in, what computes them, and its operands.
-    computed: HashMap<(usize, usize, Vec<usize>), Vec<usize>>,
-    /// How many bodies and branches there are.
-    scopes: usize,
+    /// The arrays that were made, with their scope, by what computes them and its operands.
+    computed: HashMap<Computed, Vec<(usize, Vec<usize>)>>,
+    /// For each scope the one around it, or itself.
+    scopes: Vec<usize>,
 }
 
 impl<'a> Inlining<'a, '_> {
@@ -270,7 +291,8 @@ impl<'a> Inlining<'a, '_> {
         if by >= MOST_INSTANCES {
             return Err(too_many());
         }
-        let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
+        let of_type = self.facts.casts.get(&node).copied().unwrap_or(node.1);
+        let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[of_type].results.iter().flat_map(leaves).collect();
         let first = self.program.made.len();
         for (result, leaf) in made.iter().enumerate() {
             self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false, said: None });
@@ -292,19 +314,35 @@ impl<'a> Inlining<'a, '_> {
         deciding.extend(arrays.iter().map(|array| instances[made[*array].by].node));
     }
 
-    /// Begins to put in a graph, in a scope or in a new one.
-    fn enter(
-        &mut self,
-        graph: usize,
-        arguments: Vec<Vec<usize>>,
-        (times, scope): (i64, Option<usize>),
-        after: After,
-    ) -> Result<(), Error> {
+    /// Begins to put in a graph.
+    fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, (times, scope): (i64, Scope), after: After) {
         let known = Vec::with_capacity(self.graphs[graph].nodes.len());
-        self.scopes += 1;
-        let scope = scope.unwrap_or(self.scopes);
+        let new = self.scopes.len();
+        let scope = match scope {
+            Scope::Same(scope) => scope,
+            Scope::Inside(around) => {
+                self.scopes.push(around);
+                new
+            }
+            Scope::Apart => {
+                self.scopes.push(new);
+                new
+            }
+        };
         self.frames.push(Entered { graph, next: 0, known, arguments, times, scope, after });
-        Ok(())
+    }
+
+    /// The arrays of what is computed already, in a scope or in one around it.
+    fn known(&self, key: &Computed, scope: usize) -> Option<Vec<usize>> {
+        let all = self.computed.get(key)?;
+        let around = std::iter::successors(Some(scope), |scope| Some(self.scopes[*scope]).filter(|out| out != scope));
+        around.into_iter().find_map(|scope| all.iter().find(|(own, _)| *own == scope)).map(|(_, made)| made.clone())
+    }
+
+    /// Known arrays under the name of a node as well.
+    fn renamed(&mut self, at: (usize, usize), known: Vec<usize>) -> Vec<usize> {
+        self.program.names.extend(known.iter().enumerate().map(|(leaf, made)| ((at.0, at.1, leaf), *made)));
+        known
     }
 
     /// Goes on with a graph, up to its end or to a call.
@@ -353,7 +391,8 @@ impl<'a> Inlining<'a, '_> {
                 let below = &self.frames[self.frames.len() - 1];
                 let arguments = self.arguments(body, below.graph, &merges)?;
                 // The condition and the body run as often.
-                self.enter(body, arguments, (frame.times, None), After::Body { merges })?;
+                let around = self.scopes[frame.scope];
+                self.enter(body, arguments, (frame.times, Scope::Inside(around)), After::Body { merges });
             }
             After::Body { merges } => {
                 // What the body passes on needs no second operand.
@@ -369,8 +408,8 @@ impl<'a> Inlining<'a, '_> {
                 match rest.is_empty() {
                     true => self.merge(made)?,
                     false => {
-                        let graph = self.frames[self.frames.len() - 1].graph;
-                        self.branch(graph, frame.times, made, rest)?;
+                        let below = &self.frames[self.frames.len() - 1];
+                        self.branch(below.graph, (frame.times, below.scope), made, rest)?;
                     }
                 }
             }
@@ -393,13 +432,14 @@ impl<'a> Inlining<'a, '_> {
     fn branch(
         &mut self,
         graph: usize,
-        times: i64,
+        (times, around): (i64, usize),
         made: Vec<Vec<usize>>,
         mut rest: Vec<(usize, Vec<usize>)>,
     ) -> Result<(), Error> {
         let Some((branch, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
         let arguments = self.arguments(branch, graph, &operands)?;
-        self.enter(branch, arguments, (times, None), After::Branch { made, rest })
+        self.enter(branch, arguments, (times, Scope::Inside(around)), After::Branch { made, rest });
+        Ok(())
     }
 
     /// Merges the results of the branches of a conditional. One branch is a call.
@@ -456,10 +496,14 @@ impl<'a> Inlining<'a, '_> {
             operands.push(value(graph, &frame.known, operand.node, operand.result)?);
         }
         let all: Vec<usize> = operands.concat();
-        let key = self.facts.computed.get(&at).map(|number| (frame.scope, *number, all.clone()));
-        if let Some(known) = key.as_ref().and_then(|key| self.computed.get(key)).cloned() {
-            self.program.names.extend(known.iter().enumerate().map(|(leaf, made)| ((at.0, at.1, leaf), *made)));
-            return Ok(Some(known));
+        let key = self.facts.computed.get(&at).map(|number| (*number, all.clone()));
+        if let Some(known) = key.as_ref().and_then(|key| self.known(key, frame.scope)) {
+            return Ok(Some(self.renamed(at, known)));
+        }
+        if let [product] = &node.operands[..]
+            && self.facts.casts.get(&(at.0, product.node)) == Some(&at.1)
+        {
+            return Ok(Some(self.renamed(at, all)));
         }
         let own: usize = node.results.iter().map(count).sum();
         let made = match &node.operation {
@@ -484,13 +528,13 @@ impl<'a> Inlining<'a, '_> {
                 return Ok(None);
             }
             Operation::While { condition, body } => {
-                self.begin(at, &all, [*condition, *body], frame.times)?;
+                self.begin(at, &all, [*condition, *body], (frame.times, frame.scope))?;
                 return Ok(None);
             }
             Operation::Conditional { branches } => {
                 self.decide(operands.first().map_or(&[], Vec::as_slice));
                 let rest = branches.iter().copied().zip(operands.into_iter().skip(1)).rev().collect();
-                self.branch(at.0, frame.times, Vec::new(), rest)?;
+                self.branch(at.0, (frame.times, frame.scope), Vec::new(), rest)?;
                 return Ok(None);
             }
             operation => {
@@ -508,7 +552,7 @@ impl<'a> Inlining<'a, '_> {
             }
         };
         if let Some(key) = key {
-            self.computed.insert(key, made.clone());
+            self.computed.entry(key).or_default().push((frame.scope, made.clone()));
         }
         Ok(Some(made))
     }
@@ -519,7 +563,7 @@ impl<'a> Inlining<'a, '_> {
         at: (usize, usize),
         carried: &[usize],
         [condition, body]: [usize; 2],
-        outer: i64,
+        (outer, around): (i64, usize),
     ) -> Result<(), Error> {
         let mut merges = Vec::new();
         for (leaf, value) in carried.iter().enumerate() {
@@ -527,7 +571,13 @@ impl<'a> Inlining<'a, '_> {
         }
         let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
         let arguments = self.arguments(condition, at.0, &merges)?;
-        self.enter(condition, arguments, (times(outer, trips)?, None), After::Condition { merges, body })
+        self.enter(
+            condition,
+            arguments,
+            (times(outer, trips)?, Scope::Inside(around)),
+            After::Condition { merges, body },
+        );
+        Ok(())
     }
 
     /// The kind of an instance of a node. A copy to another element type has other layouts than its operand. A bitcast
@@ -614,17 +664,16 @@ impl<'a> Inlining<'a, '_> {
     }
 
     /// Begins to put in a graph that a node calls: one operand a parameter.
-    fn call(
-        &mut self,
-        graph: usize,
-        frame: &Entered,
-        operands: Vec<Vec<usize>>,
-        after: After,
-    ) -> Result<(), Error> {
+    fn call(&mut self, graph: usize, frame: &Entered, operands: Vec<Vec<usize>>, after: After) -> Result<(), Error> {
         self.below(graph, frame.graph)?;
         let fits = parameters(&self.graphs[graph]).iter().zip(&operands).all(|(n, own)| *n == own.len());
         let arguments = if fits { operands } else { self.arguments(graph, frame.graph, &operands.concat())? };
-        self.enter(graph, arguments, (frame.times, Some(frame.scope)), after)
+        let scope = match self.facts.behind_barriers.contains(&(frame.graph, frame.next)) {
+            true => Scope::Apart,
+            false => Scope::Same(frame.scope),
+        };
+        self.enter(graph, arguments, (frame.times, scope), after);
+        Ok(())
     }
 
     /// The arguments of a graph, of all arrays together.

@@ -165,6 +165,24 @@ impl Program {
         }
     }
 
+    /// The program with an instruction computed twice, and some of its users taking the second one.
+    pub fn with_a_copy(&self, rng: &mut Rng) -> Program {
+        let mut program = Program { instructions: self.instructions.clone(), results: self.results.clone() };
+        let copied = |k: &usize| self.instructions[*k].opcode != "parameter";
+        let Some(k) = rng.choice((0..self.instructions.len()).filter(copied).collect::<Vec<_>>()) else {
+            return program;
+        };
+        let copy = program.instructions.len();
+        let operands = program.instructions.iter_mut().flat_map(|own| own.operands.iter_mut());
+        for operand in operands.chain(&mut program.results).filter(|operand| **operand == k) {
+            if rng.bool() {
+                *operand = copy;
+            }
+        }
+        program.instructions.push(self.instructions[k].clone());
+        program
+    }
+
     /// The program without dead instructions.
     pub fn without_dead_code(&self) -> Program {
         let mut needed = vec![false; self.instructions.len()];

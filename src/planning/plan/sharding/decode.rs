@@ -148,7 +148,9 @@ impl ShardingPlanner<'_, '_> {
                 plan.values.push((self.program.name(*made), vec![self.layout(choices, *made)?]));
             }
         }
-        for (name, made) in self.program.names.iter().filter(|(_, made)| !self.program.made[*made].array.dims.is_empty()) {
+        for (name, made) in
+            self.program.names.iter().filter(|(_, made)| !self.program.made[*made].array.dims.is_empty())
+        {
             plan.values.push((*name, vec![self.layout(choices, *made)?]));
         }
         arguments.sort_by_key(|(at, _)| *at);

@@ -116,9 +116,9 @@ pub fn pad(b: &mut Builder, [low, high, interior]: [&[i64]; 3], ins: &[Tensor], 
 
 /// The intermediate sizes of a pad.
 struct PaddedSizes {
-    /// The sizes with interior padding.
-    spread: Vec<i64>,
-    /// The sizes with low and high padding, too.
+    /// Whether there is padding between elements.
+    spreads: bool,
+    /// The sizes with all padding that is not negative.
     whole: Vec<i64>,
     /// The sizes after negative padding has cut elements off.
     left: Vec<i64>,
@@ -127,12 +127,12 @@ struct PaddedSizes {
 impl PaddedSizes {
     /// The sizes; `None` where they do not fit in 64 bits.
     fn new(sizes: &[i64], [low, high, interior]: [&[i64]; 3]) -> Option<PaddedSizes> {
-        let mut all = PaddedSizes { spread: Vec::new(), whole: Vec::new(), left: Vec::new() };
+        let mut all = PaddedSizes { spreads: false, whole: Vec::new(), left: Vec::new() };
         for (k, n) in sizes.iter().enumerate() {
             let spread = (n - 1).max(0).checked_mul(interior[k].checked_add(1)?)?.checked_add(*n.min(&1))?;
             let whole = spread.checked_add(low[k].max(0))?.checked_add(high[k].max(0))?;
             all.left.push(whole.checked_add(low[k].min(0))?.checked_add(high[k].min(0))?);
-            all.spread.push(spread);
+            all.spreads |= spread != *n;
             all.whole.push(whole);
         }
         Some(all)
@@ -143,30 +143,30 @@ impl PaddedSizes {
 pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) -> ImportResult<Tensor> {
     let mut t = b.without_encoding(t);
     let [low, high, interior] = padding;
-    let PaddedSizes { spread, whole, left } =
+    let PaddedSizes { spreads, whole, left } =
         PaddedSizes::new(&t.sizes, padding).ok_or("the padded sizes do not fit in 64 bits")?;
     let bare = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.element_text), sizes, ..t.clone() };
-    let (spread, whole, rest) = (bare(spread), bare(whole), bare(left));
+    let (whole, rest) = (bare(whole), bare(left));
     if t.is_empty() {
         return Ok(b.filled(&rest, value));
     }
-    if spread.sizes != t.sizes {
+    let positive = |all: &[i64]| all.iter().map(|n| (*n).max(0)).collect::<Vec<i64>>();
+    if spreads {
         // The elements are written into a block of the value, with strides.
-        let filled = b.filled(&spread, value);
+        let filled = b.filled(&whole, value);
         let strides: Vec<i64> = interior.iter().map(|n| n + 1).collect();
         let text = format!(
             "tensor.insert_slice {} into {}{:?} {:?} {strides:?} : {} into {}",
             t.name,
             filled.name,
-            vec![0; strides.len()],
+            positive(low),
             t.sizes,
             t.ty,
-            spread.ty
+            whole.ty
         );
-        t = b.named(&spread, &text);
+        t = b.named(&whole, &text);
     }
     if whole.sizes != t.sizes {
-        let positive = |all: &[i64]| all.iter().map(|n| (*n).max(0)).collect::<Vec<i64>>();
         let (before, behind) = (positive(low), positive(high));
         let name = b.w.fresh();
         b.w.line(&format!("{name} = tensor.pad {} low{before:?} high{behind:?} {{", t.name));
