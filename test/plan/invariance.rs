@@ -78,6 +78,24 @@ fn what_is_computed_twice_costs_as_much_as_once() {
     }
 }
 
+#[test]
+fn both_names_of_what_is_computed_twice_have_layouts() {
+    let text = "HloModule m\n\nENTRY e {\n  x = f32[256,128] parameter(0)\n  a = f32[256,128] negate(x)\n  \
+                b = f32[256,128] negate(x)\n  ROOT c = f32[256,128] add(a, b)\n}\n";
+    let module = Module::parse(text).unwrap();
+    let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
+    let planner = TiledPlanner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+    let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+    let layouts = |node: usize| {
+        let own = plan.values.iter().filter(|((_, other, _), _)| *other == node).map(|(_, layouts)| layouts.clone());
+        own.collect::<Vec<_>>()
+    };
+    assert_eq!(layouts(1), layouts(2));
+    let why = |node: usize| planner.why((module.entry, node, 0), &Options::default(), &mut |_| true);
+    assert!(!why(1).is_empty());
+    assert_eq!(why(1), why(2));
+}
+
 /// A program of `x` and `y` with two sums, the second of which `again` computes, and a condition `c`.
 fn two_sums(computations: &str, again: &str) -> String {
     format!(

@@ -210,7 +210,9 @@ pub trait Planner {
     /// For each layout that an array may be made in, the best plan with it; an entry for each time that the array is made.
     /// Empty where no array has this name. `go_on` is asked now and then; when it says no, what is left is not decided.
     fn why(&self, name: ArrayName, options: &Options, go_on: &mut GoOn) -> Vec<Vec<Alternative>> {
-        let is_it = |made: &usize| self.program().name(*made) == name && !self.program().is_result(*made);
+        let program = self.program();
+        let other = program.names.iter().find(|(own, _)| *own == name).map(|(_, made)| *made);
+        let is_it = |made: &usize| (program.name(*made) == name || other == Some(*made)) && !program.is_result(*made);
         let named = (0..self.arrays()).filter(is_it);
         let listed: Vec<ListedLayouts> = named.filter_map(|made| self.listed(made)).collect();
         let variables: Vec<usize> = listed.iter().map(|own| own.variable).collect();
