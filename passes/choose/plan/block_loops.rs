@@ -18,13 +18,13 @@ use std::collections::{HashMap, HashSet};
 use tensor_layout::operations::{Gather, Operation};
 
 /// An array that is taken, and the operands of operations inside that read it.
-type Taken<'c> = (Val<'c>, Vec<(Op<'c>, usize)>);
+type ReadArray<'c> = (Val<'c>, Vec<(Op<'c>, usize)>);
 
 /// A nest of loops that is a gather or a scatter.
 pub struct BlockLoops<'c> {
     pub operation: Operation,
     /// The arrays that it takes.
-    pub operands: Vec<Taken<'c>>,
+    pub operands: Vec<ReadArray<'c>>,
     /// For each result the values inside that become it.
     pub carried: Vec<Vec<Val<'c>>>,
     /// The block that a gather copies.
@@ -154,7 +154,7 @@ impl<'c> Nest<'c> {
 
     /// The dimension numbers that the starts of blocks give, the tensor of the indices, and the elements that are read of
     /// it: for each dimension of the data its index, and the dimensions that blocks lack.
-    fn blocks(&self, data: &[DimIndex<'c>], lacking: &[usize]) -> Option<(Gather, Taken<'c>)> {
+    fn blocks(&self, data: &[DimIndex<'c>], lacking: &[usize]) -> Option<(Gather, ReadArray<'c>)> {
         let reads: Vec<Op<'c>> = data.iter().flat_map(|index| index.starts.iter().copied()).collect();
         let indices = ir::operands(*reads.first()?)[0];
         let is_carried = self.carried.iter().flatten().any(|v| ir::key(*v) == ir::key(indices));
@@ -286,7 +286,7 @@ impl<'c> Nest<'c> {
         let index = self.indices(first, 1);
         let window = |dim: &usize| matches!(index[*dim].loops[..], [of] if !rows.contains(&of));
         gather.offset_dims = (0..index.len()).filter(window).collect();
-        let updates: Vec<Taken<'c>> = updates.into_iter().map(|op| (ir::operands(op)[0], vec![(op, 0)])).collect();
+        let updates: Vec<ReadArray<'c>> = updates.into_iter().map(|op| (ir::operands(op)[0], vec![(op, 0)])).collect();
         let starts = ir::operands(self.op).into_iter().skip(3).map(|v| (v, Vec::new()));
         (updates.len() == puts.len()).then(|| BlockLoops {
             operation: Operation::Scatter(Box::new(gather)),

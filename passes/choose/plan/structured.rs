@@ -684,52 +684,12 @@ impl<'c> Reader<'_, 'c> {
         };
         let [input, kernel] = if is_window(factors[0]) { factors } else { [factors[1], factors[0]] };
         let r = self.made()?;
-        let (mut window, mut roles) = (Vec::new(), Vec::new());
-        let (mut feature_groups, mut batch_groups) = (1i64, 1i64);
-        for (e, size) in self.index(input)?.iter().zip(self.sizes_of(input)?) {
-            match e {
-                Expr::Var(v) => {
-                    roles.push((*v, *v));
-                    window.push(UNIT_WINDOW);
-                }
-                e if self.in_group(e, self.index(kernel)?).is_some() => {
-                    let of = self.in_group(e, self.index(kernel)?)?;
-                    let groups = Some(self.loops.sizes[of]).filter(|n| *n > 0 && size % n == 0).map(|n| size / n)?;
-                    let which = if r.contains(&of) { &mut batch_groups } else { &mut feature_groups };
-                    *which = which.checked_mul(groups)?;
-                    roles.push((of, of));
-                    window.push(UNIT_WINDOW);
-                }
-                e => {
-                    let (along, within, dim) = self.window(e, size, &r)?;
-                    roles.push((along, within));
-                    window.push(dim);
-                }
-            }
-        }
-        let (source, sizes_of_input) = self.unpadded(input, &mut window, is_zero)?;
-        let padded = roles.iter().zip(&window).any(|((along, within), dim)| along == within && *dim != UNIT_WINDOW);
-        if padded {
-            return None;
-        }
-        let mut window: Vec<WindowDim> =
-            window.into_iter().zip(&roles).filter(|(_, (along, within))| along != within).map(|(dim, _)| dim).collect();
-        let spatial: Vec<(usize, usize)> = roles.iter().copied().filter(|(along, within)| along != within).collect();
-        let a: Vec<usize> = roles.iter().map(|(along, _)| *along).collect();
-        let mut b = Vec::new();
-        for e in self.index(kernel)? {
-            let ([(v, step)], first) = (&terms(e)?.0[..], terms(e)?.1) else { return None };
-            let dim = spatial.iter().position(|(_, within)| within == v);
-            match (dim, *step) {
-                (_, 1) if first == 0 => {}
-                (Some(k), -1) if first == window[k].size - 1 => window[k].reversed = true,
-                _ => return None,
-            }
-            b.push(dim.map_or(*v, |k| spatial[k].0));
-        }
+        let mut image = self.image(input, kernel, &r)?;
+        let b = self.of_kernel(kernel, &mut image)?;
+        let a: Vec<usize> = image.loops.iter().map(|(along, _)| *along).collect();
         // From here on both loops of a window are the one along windows.
         let role = |v: &usize| match [&a, &b, &r].map(|all| all.contains(v)) {
-            _ if spatial.iter().any(|(along, _)| along == v) => Some(Role::Spatial(*v)),
+            _ if image.spatial.iter().any(|(along, _)| along == v) => Some(Role::Spatial(*v)),
             [true, false, true] => Some(Role::Batch),
             [true, true, false] => Some(Role::Input),
             [false, true, true] => Some(Role::Output),
@@ -737,13 +697,13 @@ impl<'c> Reader<'_, 'c> {
             _ => None,
         };
         let named = |all: &[usize]| all.iter().map(role).collect::<Option<Vec<_>>>();
-        let sizes = [sizes_of_input, self.sizes_of(kernel)?, self.sizes(&r)];
+        let sizes = [image.sizes, self.sizes_of(kernel)?, self.sizes(&r)];
         let group = named(&a)?.iter().position(|role| *role == Role::Group);
         let of_input = Roles::new(&named(&a)?, &sizes[0], [Role::Batch, Role::Input])?;
         let of_kernel = Roles::new(&named(&b)?, &sizes[1], [Role::Input, Role::Output])?;
         let of_result = Roles::new(&named(&r)?, &sizes[2], [Role::Batch, Role::Output])?;
-        let places =
-            |own: &Roles| spatial.iter().map(|(along, _)| own.place(Role::Spatial(*along))).collect::<Option<Vec<_>>>();
+        let spatial: Vec<Role> = image.spatial.iter().map(|(along, _)| Role::Spatial(*along)).collect();
+        let places = |own: &Roles| spatial.iter().map(|role| own.place(*role)).collect::<Option<Vec<_>>>();
         let convolution = Convolution {
             input_batch: of_input.place(Role::Batch)?,
             input_feature: of_input.place(Role::Input)?,
@@ -754,26 +714,79 @@ impl<'c> Reader<'_, 'c> {
             output_batch: of_result.place(Role::Batch)?,
             output_feature: of_result.place(Role::Output)?,
             output_spatial: places(&of_result)?,
-            feature_groups: group.map_or(feature_groups, |dim| sizes[0][dim]),
-            batch_groups,
-            window,
+            feature_groups: group.map_or(image.feature_groups, |dim| sizes[0][dim]),
+            batch_groups: image.batch_groups,
+            window: image.window,
         };
         let start = self.body.inputs;
-        let mut shaped = |source: Source, from: &[i64], to: &[i64], like: usize| match from == to {
-            true => source,
-            false => self.add(Operation::Reshape, vec![source], to.to_vec(), like),
-        };
         let sources = vec![
-            shaped(source, &sizes[0], &of_input.sizes, input),
-            shaped(Source::Operand(kernel), &sizes[1], &of_kernel.sizes, kernel),
+            self.reshaped(image.source, [&sizes[0], &of_input.sizes], input),
+            self.reshaped(Source::Operand(kernel), [&sizes[1], &of_kernel.sizes], kernel),
         ];
         let made = self.add(Operation::Convolution(Box::new(convolution)), sources, of_result.sizes.clone(), start);
-        let made = match of_result.sizes == sizes[2] {
-            true => made,
-            false => self.add(Operation::Reshape, vec![made], sizes[2].clone(), start),
-        };
-        Some(vec![(made, Some(start))])
+        Some(vec![(self.reshaped(made, [&of_result.sizes, &sizes[2]], start), Some(start))])
     }
+
+    fn reshaped(&mut self, source: Source, [from, to]: [&[i64]; 2], like: usize) -> Source {
+        if from == to { source } else { self.add(Operation::Reshape, vec![source], to.to_vec(), like) }
+    }
+
+    /// The input of a convolution: its windows and groups.
+    fn image(&self, input: usize, kernel: usize, r: &[usize]) -> Option<Image> {
+        let (mut window, mut loops) = (Vec::new(), Vec::new());
+        let (mut feature_groups, mut batch_groups) = (1i64, 1i64);
+        for (e, size) in self.index(input)?.iter().zip(self.sizes_of(input)?) {
+            let (along, within, dim) = if let Expr::Var(v) = e {
+                (*v, *v, UNIT_WINDOW)
+            } else if let Some(of) = self.in_group(e, self.index(kernel)?) {
+                let groups = Some(self.loops.sizes[of]).filter(|n| *n > 0 && size % n == 0).map(|n| size / n)?;
+                let which = if r.contains(&of) { &mut batch_groups } else { &mut feature_groups };
+                *which = which.checked_mul(groups)?;
+                (of, of, UNIT_WINDOW)
+            } else {
+                self.window(e, size, r)?
+            };
+            loops.push((along, within));
+            window.push(dim);
+        }
+        let (source, sizes) = self.unpadded(input, &mut window, is_zero)?;
+        let is_spatial = |(along, within): &(usize, usize)| along != within;
+        let padded = loops.iter().zip(&window).any(|(own, dim)| !is_spatial(own) && *dim != UNIT_WINDOW);
+        let window = window.into_iter().zip(&loops).filter(|(_, own)| is_spatial(own)).map(|(dim, _)| dim).collect();
+        let spatial = loops.iter().copied().filter(is_spatial).collect();
+        (!padded).then_some(Image { source, sizes, window, loops, spatial, feature_groups, batch_groups })
+    }
+
+    /// The loops of a convolution's kernel, those in windows as those along them; says which windows are reversed.
+    fn of_kernel(&self, kernel: usize, image: &mut Image) -> Option<Vec<usize>> {
+        let mut loops = Vec::new();
+        for e in self.index(kernel)? {
+            let (terms, first) = terms(e)?;
+            let [(v, step)] = terms[..] else { return None };
+            let dim = image.spatial.iter().position(|(_, within)| *within == v);
+            match (dim, step) {
+                (_, 1) if first == 0 => {}
+                (Some(k), -1) if first == image.window[k].size - 1 => image.window[k].reversed = true,
+                _ => return None,
+            }
+            loops.push(dim.map_or(v, |k| image.spatial[k].0));
+        }
+        Some(loops)
+    }
+}
+
+/// The input of a convolution.
+struct Image {
+    source: Source,
+    sizes: Vec<i64>,
+    /// Of each spatial dimension.
+    window: Vec<WindowDim>,
+    /// For each dimension the loop along windows and the one within a window; one loop twice where there are none.
+    loops: Vec<(usize, usize)>,
+    /// These of the spatial dimensions.
+    spatial: Vec<(usize, usize)>,
+    feature_groups: i64,
+    batch_groups: i64,
 }
 
 /// The role of a dimension in a convolution.

@@ -442,79 +442,31 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
 
     /// The operations of HLO that a structured one is, and what is added to them that its results begin with.
     fn read(&mut self, op: Op<'c>, reading: Reading<'c>) {
-        let (operands, times) = (ir::operands(op), self.times(op));
-        let t = ir::result(op, 0).r#type();
-        let data = reading.lookup.and_then(|lookup| self.steps.array(ir::operands(lookup)[0]));
-        if reading.lookup.is_some() && data.is_none() {
+        let data = reading.lookup.map(|lookup| self.steps.array(ir::operands(lookup)[0]));
+        if data == Some(None) {
             return self.opaque(op);
         }
         let cast = self.cast_of(op, &reading);
-        let inputs = operands.len() - ir::results(op).len();
         let mut made: Vec<Vec<ArrayId>> = Vec::with_capacity(reading.stages.len());
-        for Stage { operation, sources, sizes, like } in reading.stages {
-            let mut taken = Vec::with_capacity(sources.len());
-            for source in &sources {
-                let known = match *source {
-                    Source::Stage(stage) => Some(made[stage][0]),
-                    Source::Part(stage, k) => Some(made[stage][k]),
-                    Source::Operand(k) => self.steps.array(operands[k]),
-                    Source::Unpadded(k) => {
-                        ir::defining_op(operands[k]).and_then(|pad| self.steps.array(ir::operands(pad)[0]))
-                    }
-                    Source::Data => data,
-                    Source::Scalar(_) => None,
-                };
-                let (Source::Operand(k) | Source::Unpadded(k) | Source::Scalar(k)) = *source else {
-                    taken.extend(known);
-                    continue;
-                };
-                taken.push(known.unwrap_or_else(|| self.scalar(op, operands[k].r#type())));
-            }
-            let dims: Vec<Dim> = sizes.iter().map(|size| Dim::Exact(*size)).collect();
-            let array = |like: usize| {
-                let like = cast.filter(|_| like >= inputs).map_or(operands[like], |cast| ir::result(cast, 0));
-                let (dims, layout) = (dims.clone(), Layout::row_major(sizes.len()));
-                (t, Array { dims, layout, ..loops::scalar_of(like.r#type()) })
-            };
-            let arrays: Vec<_> = like.into_iter().map(array).collect();
-            let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &arrays);
-            made.push(self.steps.steps[step].results.clone());
-            for (position, source) in sources.into_iter().enumerate() {
-                let want = Want::Taken(step, position);
-                match source {
-                    Source::Operand(k) if self.steps.array(operands[k]).is_some() => self.steps.want(op, k, want),
-                    Source::Data => reading.lookup.into_iter().for_each(|lookup| self.steps.want(lookup, 0, want)),
-                    Source::Unpadded(k) => {
-                        let (pad, padded) = (ir::defining_op(operands[k]), self.steps.array(operands[k]));
-                        let Some((pad, padded)) = pad.zip(padded) else { continue };
-                        self.steps.follows.insert(padded, Followed::Taken(step, position));
-                        let wants = self.steps.wants.entry(ir::op_key(pad)).or_default();
-                        wants.retain(|(operand, _)| *operand != 0);
-                        wants.push((0, want));
-                        self.steps.want(op, k, Want::As(padded));
-                    }
-                    _ => {}
-                }
-            }
+        for stage in reading.stages {
+            let all = self.stage(op, stage, &made, (reading.lookup, cast));
+            made.push(all);
         }
         for (result, (source, start)) in ir::results(op).into_iter().zip(reading.results) {
-            let mut array = match source {
+            let array = match source {
                 Source::Stage(stage) => made[stage][0],
                 Source::Part(stage, k) => made[stage][k],
                 _ => continue,
             };
-            let start =
-                start.and_then(|k| self.steps.array(operands[k])).filter(|start| !self.steps.arrays[*start].cheap);
-            if let Some(start) = start {
-                let (t, whole) = (result.r#type(), self.steps.arrays[array].array.clone());
-                array = self.steps.made(
-                    op,
-                    times,
-                    StepKind::Operation(Operation::Elementwise),
-                    vec![array, start],
-                    (t, whole),
-                );
-            }
+            let start = start.and_then(|k| self.steps.array(ir::operands(op)[k]));
+            let array = match start.filter(|start| !self.steps.arrays[*start].cheap) {
+                Some(start) => {
+                    let whole = (result.r#type(), self.steps.arrays[array].array.clone());
+                    let kind = StepKind::Operation(Operation::Elementwise);
+                    self.steps.made(op, self.times(op), kind, vec![array, start], whole)
+                }
+                None => array,
+            };
             let whole = cast.map_or(result, |cast| ir::result(cast, 0));
             let layout = self.steps.layout_of(whole.r#type());
             let own = &mut self.steps.arrays[array];
@@ -526,6 +478,69 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             self.steps.want(cast, 0, Want::As(wide));
             self.steps.want(cast, 1, Want::Filled(array));
             self.parts.insert(ir::op_key(cast));
+        }
+    }
+
+    /// The arrays that a stage of a structured operation makes, given those of the stages before it, the look-up of the body,
+    /// and the cast of its result.
+    fn stage(
+        &mut self,
+        op: Op<'c>,
+        stage: Stage,
+        made: &[Vec<ArrayId>],
+        (lookup, cast): (Option<Op<'c>>, Option<Op<'c>>),
+    ) -> Vec<ArrayId> {
+        let (operands, t) = (ir::operands(op), ir::result(op, 0).r#type());
+        let inputs = operands.len() - ir::results(op).len();
+        let Stage { operation, sources, sizes, like } = stage;
+        let mut taken = Vec::with_capacity(sources.len());
+        for source in &sources {
+            let known = match *source {
+                Source::Stage(stage) => Some(made[stage][0]),
+                Source::Part(stage, k) => Some(made[stage][k]),
+                Source::Operand(k) => self.steps.array(operands[k]),
+                Source::Unpadded(k) => {
+                    ir::defining_op(operands[k]).and_then(|pad| self.steps.array(ir::operands(pad)[0]))
+                }
+                Source::Data => lookup.and_then(|lookup| self.steps.array(ir::operands(lookup)[0])),
+                Source::Scalar(_) => None,
+            };
+            let (Source::Operand(k) | Source::Unpadded(k) | Source::Scalar(k)) = *source else {
+                taken.extend(known);
+                continue;
+            };
+            taken.push(known.unwrap_or_else(|| self.scalar(op, operands[k].r#type())));
+        }
+        let dims: Vec<Dim> = sizes.iter().map(|size| Dim::Exact(*size)).collect();
+        let array = |like: usize| {
+            let like = cast.filter(|_| like >= inputs).map_or(operands[like], |cast| ir::result(cast, 0));
+            let (dims, layout) = (dims.clone(), Layout::row_major(sizes.len()));
+            (t, Array { dims, layout, ..loops::scalar_of(like.r#type()) })
+        };
+        let arrays: Vec<_> = like.into_iter().map(array).collect();
+        let step = self.steps.step(op, self.times(op), StepKind::Operation(operation), taken, &arrays);
+        for (position, source) in sources.into_iter().enumerate() {
+            self.want_source(op, source, lookup, (step, position));
+        }
+        self.steps.steps[step].results.clone()
+    }
+
+    /// Says that a step takes a source of a structured operation.
+    fn want_source(&mut self, op: Op<'c>, source: Source, lookup: Option<Op<'c>>, (step, position): (usize, usize)) {
+        let (operands, want) = (ir::operands(op), Want::Taken(step, position));
+        match source {
+            Source::Operand(k) if self.steps.array(operands[k]).is_some() => self.steps.want(op, k, want),
+            Source::Data => lookup.into_iter().for_each(|lookup| self.steps.want(lookup, 0, want)),
+            Source::Unpadded(k) => {
+                let (pad, padded) = (ir::defining_op(operands[k]), self.steps.array(operands[k]));
+                let Some((pad, padded)) = pad.zip(padded) else { return };
+                self.steps.follows.insert(padded, Followed::Taken(step, position));
+                let wants = self.steps.wants.entry(ir::op_key(pad)).or_default();
+                wants.retain(|(operand, _)| *operand != 0);
+                wants.push((0, want));
+                self.steps.want(op, k, Want::As(padded));
+            }
+            _ => {}
         }
     }
 

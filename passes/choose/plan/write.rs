@@ -95,25 +95,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             }
         }
         let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
-        for (array, followed) in &steps.follows {
-            let (own, layout) = (
-                &steps.arrays[*array],
-                match followed {
-                    Followed::Taken(step, operand) => {
-                        laid_out.get(step).and_then(|own| own.operands[*operand].as_ref())
-                    }
-                    Followed::Made(array) => {
-                        let made = &steps.arrays[*array];
-                        laid_out.get(&made.by).map(|own| &own.results[made.result])
-                    }
-                },
-            );
-            let layout = layout.and_then(PlannedLayout::tiled);
-            if let Some((sizes, layout)) = own.array.sizes().zip(layout).filter(|_| !own.fixed) {
-                let layout = steps.target.layout(own.array.element, &sizes, &layout.minor_to_major)?;
-                types[*array] = steps.with_layout(context, own.r#type, &layout)?;
-            }
-        }
+        follow(context, steps, &laid_out, &mut types)?;
         let copied = copies.types(context, steps, &types)?;
         Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied })
     }
@@ -238,6 +220,34 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         let layouts: Vec<Option<Attribute>> = all.filter_map(|v| ir::tensor(v.r#type())).map(|t| t.layout).collect();
         planned && layouts.windows(2).any(|pair| pair[0] != pair[1])
     }
+}
+
+/// Gives the arrays that follow others types in their orders.
+///
+/// # Errors
+/// A layout is none in MLIR.
+fn follow<'c>(
+    context: &'c Context,
+    steps: &Steps<'c>,
+    laid_out: &HashMap<usize, LaidOut>,
+    types: &mut [Type<'c>],
+) -> Result<(), Error> {
+    for (array, followed) in &steps.follows {
+        let own = &steps.arrays[*array];
+        let layout = match followed {
+            Followed::Taken(step, operand) => laid_out.get(step).and_then(|own| own.operands[*operand].as_ref()),
+            Followed::Made(array) => {
+                let made = &steps.arrays[*array];
+                laid_out.get(&made.by).map(|own| &own.results[made.result])
+            }
+        };
+        let layout = layout.and_then(PlannedLayout::tiled);
+        if let Some((sizes, layout)) = own.array.sizes().zip(layout).filter(|_| !own.fixed) {
+            let layout = steps.target.layout(own.array.element, &sizes, &layout.minor_to_major)?;
+            types[*array] = steps.with_layout(context, own.r#type, &layout)?;
+        }
+    }
+    Ok(())
 }
 
 /// The arrays that operations with loops make, and that only such take: these read from any memory and write to any. All

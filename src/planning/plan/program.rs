@@ -505,8 +505,24 @@ impl<'a> Inlining<'a, '_> {
         {
             return Ok(Some(self.renamed(at, all)));
         }
+        let made = self.put_in(frame, node, operands)?;
+        if let Some((key, made)) = key.zip(made.as_ref()) {
+            self.computed.entry(key).or_default().push((frame.scope, made.clone()));
+        }
+        Ok(made)
+    }
+
+    /// The arrays that a node makes of these operands, if it is no name of others.
+    fn put_in(
+        &mut self,
+        frame: &Entered,
+        node: &'a Node,
+        operands: Vec<Vec<usize>>,
+    ) -> Result<Option<Vec<usize>>, Error> {
+        let at = (frame.graph, frame.next);
+        let all: Vec<usize> = operands.concat();
         let own: usize = node.results.iter().map(count).sum();
-        let made = match &node.operation {
+        Ok(Some(match &node.operation {
             Operation::Parameter { number } => {
                 frame.arguments.get(*number).cloned().ok_or_else(|| no_argument(*number))?
             }
@@ -537,24 +553,18 @@ impl<'a> Inlining<'a, '_> {
                 self.branch(at.0, (frame.times, frame.scope), Vec::new(), rest)?;
                 return Ok(None);
             }
+            operation if apart(operation, node.operands.len(), (all.len(), own)) => {
+                let one = |leaf: usize| {
+                    let operands: Vec<usize> = all.get(leaf).copied().into_iter().collect();
+                    self.push(self.kind(operation, at, &operands), at, operands, &[leaf], frame.times)
+                };
+                (0..own).map(one).collect::<Result<Vec<_>, _>>()?.concat()
+            }
             operation => {
                 let made: Vec<usize> = (0..own).collect();
-                match apart(operation, node.operands.len(), (all.len(), own)) {
-                    true => {
-                        let one = |leaf: usize| {
-                            let operands: Vec<usize> = all.get(leaf).copied().into_iter().collect();
-                            self.push(self.kind(operation, at, &operands), at, operands, &[leaf], frame.times)
-                        };
-                        made.into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()
-                    }
-                    false => self.push(self.kind(operation, at, &all), at, all, &made, frame.times)?,
-                }
+                self.push(self.kind(operation, at, &all), at, all, &made, frame.times)?
             }
-        };
-        if let Some(key) = key {
-            self.computed.entry(key).or_default().push((frame.scope, made.clone()));
-        }
-        Ok(Some(made))
+        }))
     }
 
     /// Begins to put in a loop: a merge for each array that it carries, and the condition.
