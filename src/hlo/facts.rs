@@ -35,6 +35,9 @@ impl Module {
                 if instruction.runs_effect(&effects) {
                     facts.once.insert((c, k));
                 }
+                if is_cast(computation, instruction) {
+                    facts.casts.insert((c, k));
+                }
                 if let Some(trips) = self.trip_count(computation, instruction) {
                     facts.trips.insert((c, k), trips);
                 }
@@ -46,7 +49,6 @@ impl Module {
                 let at = (c, k);
                 facts.once.contains(&at) || facts.copies.contains(&at) || facts.fixed_layouts.contains_key(&at)
             };
-            facts.casts.extend(casts(computation).into_iter().map(|(product, cast)| ((c, product), cast)));
             let calls = |k: &usize| matches!(computation.instructions[*k].operation, Operation::Call { .. });
             let behind = behind_barriers(computation);
             let behind = (0..behind.len()).filter(|k| behind[*k]).filter(calls);
@@ -147,15 +149,13 @@ impl Computed {
     /// values of arrays, which are not compared.
     fn of(&mut self, computation: &Computation, is_own: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let (mut found, mut all) = (Vec::with_capacity(computation.instructions.len()), String::new());
-        let (behind, casts) = (behind_barriers(computation), casts(computation));
+        let behind = behind_barriers(computation);
         for (k, own) in computation.instructions.iter().enumerate() {
             let is_known = match &*own.opcode {
                 "constant" => own.literal.as_ref().is_some_and(|literal| !literal.text.contains('{')),
                 opcode => !matches!(opcode, "parameter" | "tuple" | "custom-call") && !is_own(k) && !behind[k],
             };
-            let cast =
-                casts.get(&k).map_or(String::new(), |cast| format!(" as {:?}", computation.instructions[*cast].shape));
-            let number = is_known.then(|| self.number(self.text(own) + &cast));
+            let number = is_known.then(|| self.number(self.text(own)));
             all += &match (&own.operation, number) {
                 (Operation::Parameter { number }, _) => format!("parameter {number} {:?};", own.shape),
                 (_, Some(number)) => format!("{number} {:?};", own.operands),
@@ -186,24 +186,11 @@ impl Computed {
     }
 }
 
-/// The products that nothing but a conversion to another float takes, with that conversion.
-fn casts(computation: &Computation) -> HashMap<usize, usize> {
-    let mut users: Vec<Vec<usize>> = vec![Vec::new(); computation.instructions.len()];
-    for (k, own) in computation.instructions.iter().enumerate() {
-        own.operands.iter().for_each(|operand| users[*operand].push(k));
-    }
-    let float = |k: usize| match &computation.instructions[k].shape {
-        Shape::Array(array) => array.element.is_float(),
-        _ => false,
-    };
-    let cast = |(k, users): (usize, &Vec<usize>)| {
-        let is_product =
-            matches!(computation.instructions[k].operation, Operation::Dot { .. } | Operation::Convolution(_));
-        let [user] = users[..] else { return None };
-        let is_cast = computation.instructions[user].opcode == "convert" && float(k) && float(user);
-        (is_product && is_cast && k != computation.root).then_some((k, user))
-    };
-    users.iter().enumerate().filter_map(cast).collect()
+/// Whether an instruction converts an array of floats to other floats.
+fn is_cast(computation: &Computation, own: &Instruction) -> bool {
+    let is_float = |shape: &Shape| matches!(shape, Shape::Array(array) if array.element.is_float());
+    let from = own.operands.first().map(|operand| &computation.instructions[*operand].shape);
+    own.opcode == "convert" && is_float(&own.shape) && from.is_some_and(is_float)
 }
 
 /// Whether each instruction is an `opt-barrier`, or made of the result of one.

@@ -20,8 +20,8 @@ pub struct Facts {
     pub computed: BTreeMap<(usize, usize), usize>,
     /// Calls that compute again what may have been computed before, on purpose.
     pub behind_barriers: BTreeSet<(usize, usize)>,
-    /// For products that only a cast takes, the node of the cast: the product is made in that type.
-    pub casts: BTreeMap<(usize, usize), usize>,
+    /// Conversions between floats: a product that only one of them takes is made in its type.
+    pub casts: BTreeSet<(usize, usize)>,
     /// The layouts that the program requires for its arguments, by number and array, if given apart from the nodes.
     pub arguments: BTreeMap<(usize, usize), Layout>,
     /// The layouts that the program requires for the arrays of its result.

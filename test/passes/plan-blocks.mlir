@@ -51,6 +51,31 @@ func.func @half(%x: tensor<16x8xf32>, %idx: tensor<8xindex>, %init: tensor<8x8xf
 
 #C = #layout.tiled<{0,1:T(8,128)}>
 #R = #layout.tiled<{1,0:T(8,128)}>
+// The loop looks at what was there before.
+// CHECK-LABEL: func.func @looks(
+// CHECK-NOT: tensor.empty
+// CHECK: scf.for
+func.func @looks(%x: tensor<16x8xf32>, %idx: tensor<8xindex>, %init: tensor<8x8xf32, #C>, %mem: memref<8xf32>) -> tensor<8x8xf32, #R> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %i0 = layout.convert %init : tensor<8x8xf32, #C> to tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%all = %i0) -> (tensor<8x8xf32>) {
+    %n = tensor.extract %idx[%i] : tensor<8xindex>
+    %old = tensor.extract %all[%i, %c0] : tensor<8x8xf32>
+    memref.store %old, %mem[%i] : memref<8xf32>
+    %b = tensor.extract_slice %x[%n, 0] [1, 8] [1, 1] : tensor<16x8xf32> to tensor<1x8xf32>
+    %o = tensor.insert_slice %b into %all[%i, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<8x8xf32>
+    scf.yield %o : tensor<8x8xf32>
+  }
+  %q = layout.convert %r : tensor<8x8xf32> to tensor<8x8xf32, #R>
+  return %q : tensor<8x8xf32, #R>
+}
+
+// -----
+
+#C = #layout.tiled<{0,1:T(8,128)}>
+#R = #layout.tiled<{1,0:T(8,128)}>
 // The outer loop may not run.
 // CHECK-LABEL: func.func @perhaps(
 // CHECK-NOT: tensor.empty

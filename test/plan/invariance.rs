@@ -78,6 +78,36 @@ fn what_is_computed_twice_costs_as_much_as_once() {
     }
 }
 
+/// A cast is a part of the product that it casts wherever it stands, once both are merged with what is equal.
+#[test]
+fn casts_of_products_are_found_in_the_whole_program() {
+    let free = |computations: &str, body: &str| {
+        let text = format!(
+            "HloModule m\n\n{computations}ENTRY e {{\n  p = f32[512,512] parameter(0)\n  q = f32[512,512] parameter(1)\n{body}}}\n"
+        );
+        planned(&text, "tpu_v5e", EntryLayouts::Free).unwrap().0
+    };
+    let dot = |name: &str| {
+        format!("  {name} = f32[512,512] dot(p, q), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    };
+    let cast = |name: &str, of: &str| format!("  {name} = bf16[512,512] convert({of})\n");
+    let negated = "  ROOT n = bf16[512,512] negate(c)\n";
+    let flat = free("", &[&dot("d"), &cast("c", "d"), negated].concat());
+    let of = "f {\n  d = f32[512,512] parameter(0)\n  ROOT c = bf16[512,512] convert(d)\n}\n\n";
+    let call = "  c = bf16[512,512] call(d), to_apply=f\n";
+    assert_eq!(free(of, &[&dot("d"), call, negated].concat()), flat);
+    // Twice the same product and cast is once.
+    let both = "  ROOT r = (bf16[512,512], bf16[512,512]) tuple(c, g)\n";
+    let once = free("", &[&dot("d"), &cast("c", "d"), "  g = bf16[512,512] negate(c)\n", both].concat());
+    let twice = [&dot("d"), &cast("c", "d"), &dot("h"), &cast("k", "h"), "  g = bf16[512,512] negate(k)\n", both];
+    assert_eq!(free("", &twice.concat()), once);
+    // What also takes the product itself takes it in its own type.
+    let wide = "  g = f32[512,512] negate(d)\n  ROOT r = (bf16[512,512], f32[512,512]) tuple(c, g)\n";
+    let other = "  g = f32[512,512] negate(h)\n  ROOT r = (bf16[512,512], f32[512,512]) tuple(c, g)\n";
+    let one = free("", &[&dot("d"), &cast("c", "d"), wide].concat());
+    assert_eq!(free("", &[&dot("d"), &cast("c", "d"), &dot("h"), other].concat()), one);
+}
+
 #[test]
 fn both_names_of_what_is_computed_twice_have_layouts() {
     let text = "HloModule m\n\nENTRY e {\n  x = f32[256,128] parameter(0)\n  a = f32[256,128] negate(x)\n  \

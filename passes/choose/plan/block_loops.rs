@@ -236,6 +236,13 @@ impl<'c> Nest<'c> {
         {
             return None;
         }
+        // What reads the carried tensor sees what was there before.
+        let carried: HashSet<usize> = self.carried.iter().flatten().map(|v| ir::key(*v)).collect();
+        let reads_carried =
+            |op: &Op<'c>| *op != *put && ir::operands(*op).iter().any(|v| carried.contains(&ir::key(*v)));
+        if self.inside.iter().any(reads_carried) {
+            return None;
+        }
         // Of the dimensions of one element those are dropped whose start is not 0.
         let dropped = sizes.len().checked_sub(ir::tensor(block.r#type())?.shape.len())?;
         let mut single: Vec<usize> = (0..sizes.len()).filter(|dim| sizes[*dim] == 1).collect();

@@ -1,9 +1,12 @@
 //! Making again what is cheap to make: broadcasts, iotas and constants.
 //!
+//! And products in the types of their casts: a product that only a cast takes is made in the type of the cast, by one kernel.
+//!
 //! A constant that is broadcast for ten operations has ten layouts, and none of them needs a relayout. So each user gets an
 //! instance of its own. What an `infeed` or a random generator makes is another value each time, so it is made once.
 
 use super::program::{ArrayName, Instance, InstanceKind, MOST_INSTANCES, Made, Program, too_many};
+use std::collections::HashMap;
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::text::Error;
 
@@ -30,9 +33,18 @@ pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
         depth.push(if cheap && below < MOST_AGAIN { below + 1 } else { 0 });
     }
     let to = Program { instances: Vec::new(), made: Vec::new(), ..program.clone() };
-    let mut again = Again { from: program, depth, to, numbers: vec![None; program.made.len()] };
+    let casts = casts(program);
+    let numbers = vec![None; program.made.len()];
+    let mut again = Again { from: program, depth, to, numbers, casts, other_names: Vec::new() };
     for (k, instance) in program.instances.iter().enumerate() {
         if again.depth[k] > 0 {
+            continue;
+        }
+        if let ([operand], [result]) = (&instance.operands[..], &instance.results[..])
+            && again.casts.get(operand) == Some(result)
+        {
+            again.numbers[*result] = again.numbers[*operand];
+            again.other_names.push((program.name(*result), *result));
             continue;
         }
         // What a merge takes of the body of its loop comes later.
@@ -52,7 +64,7 @@ pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
         }
     }
     let named = |(name, made): &(ArrayName, usize)| Some((*name, again.numbers[*made]?));
-    again.to.names = program.names.iter().filter_map(named).collect();
+    again.to.names = program.names.iter().chain(&again.other_names).filter_map(named).collect();
     Ok(again.to)
 }
 
@@ -64,6 +76,31 @@ struct Again<'a, 'b> {
     to: Program<'a>,
     /// The new numbers of arrays; the last one of what is made again.
     numbers: Vec<Option<usize>>,
+    /// By array of a product, the array of its cast.
+    casts: HashMap<usize, usize>,
+    other_names: Vec<(ArrayName, usize)>,
+}
+
+/// The casts that are made by the products that they cast: nothing that is needed takes the product but they.
+fn casts(program: &Program) -> HashMap<usize, usize> {
+    if program.casts.is_empty() {
+        return HashMap::new();
+    }
+    let (needed, users) = (program.needed(), program.users());
+    let of = |k: usize| {
+        let instance = &program.instances[k];
+        let (&[operand], &[result]) = (&instance.operands[..], &instance.results[..]) else { return None };
+        let is_cast = program.casts.contains(&instance.node) && !program.made[result].fixed && needed[k];
+        let by = program.made[operand].by;
+        let is_product = matches!(
+            program.instances[by].kind,
+            InstanceKind::Operation(Operation::Dot { .. } | Operation::Convolution(_))
+        );
+        let others = || users[operand].iter().any(|(user, _)| *user != k && needed[*user]);
+        (is_cast && is_product && program.instances[by].times == instance.times && !others())
+            .then_some((operand, result))
+    };
+    (0..program.instances.len()).filter_map(of).collect()
 }
 
 impl Again<'_, '_> {
@@ -76,7 +113,8 @@ impl Again<'_, '_> {
             return Err(too_many());
         }
         for (result, made) in instance.results.iter().enumerate() {
-            self.to.made.push(Made { by, result, ..self.from.made[*made].clone() });
+            let array = self.from.made[*self.casts.get(made).unwrap_or(made)].array;
+            self.to.made.push(Made { by, result, array, ..self.from.made[*made].clone() });
             self.numbers[*made] = Some(first + result);
         }
         let results = (first..self.to.made.len()).collect();

@@ -87,6 +87,8 @@ pub struct Program<'a> {
     pub fixed_layouts: BTreeMap<(usize, usize), FixedLayouts>,
     /// Other names of arrays: those of nodes that compute the same.
     pub names: Vec<(ArrayName, usize)>,
+    /// See [`Facts::casts`].
+    pub casts: BTreeSet<(usize, usize)>,
     /// The nodes of graphs that say whether a loop goes on, or which branch runs.
     pub deciding: BTreeSet<(usize, usize)>,
 }
@@ -103,8 +105,9 @@ struct Entered {
     known: Vec<Vec<usize>>,
     arguments: Vec<Vec<usize>>,
     times: i64,
-    /// The number of its scope.
+    /// The number of its scope, and whether that ends with it.
     scope: usize,
+    ends_scope: bool,
     after: After,
 }
 
@@ -145,7 +148,7 @@ impl<'a> Program<'a> {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
         })?;
         let (carried, fixed_layouts) = (facts.carried.clone(), facts.fixed_layouts.clone());
-        let program = Program { carried, fixed_layouts, ..Program::default() };
+        let program = Program { carried, fixed_layouts, casts: facts.casts.clone(), ..Program::default() };
         let mut builder = Inlining {
             graphs,
             facts,
@@ -261,6 +264,16 @@ enum Scope {
     Apart,
 }
 
+/// A scope that was entered.
+struct OpenScope {
+    /// The scope around it.
+    around: usize,
+    /// The outermost scope whose arrays are known in it: scopes are numbered as they are entered.
+    outermost: usize,
+    /// Whether it has not ended.
+    is_open: bool,
+}
+
 /// What computes arrays, and its operands.
 type Computed = (usize, Vec<usize>);
 
@@ -273,8 +286,7 @@ struct Inlining<'a, 'b> {
     parts: HashMap<(usize, usize, usize), Vec<usize>>,
     /// The arrays that were made, with their scope, by what computes them and its operands.
     computed: HashMap<Computed, Vec<(usize, Vec<usize>)>>,
-    /// For each scope the one around it, or itself.
-    scopes: Vec<usize>,
+    scopes: Vec<OpenScope>,
 }
 
 impl<'a> Inlining<'a, '_> {
@@ -291,8 +303,7 @@ impl<'a> Inlining<'a, '_> {
         if by >= MOST_INSTANCES {
             return Err(too_many());
         }
-        let of_type = self.facts.casts.get(&node).copied().unwrap_or(node.1);
-        let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[of_type].results.iter().flat_map(leaves).collect();
+        let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
         let first = self.program.made.len();
         for (result, leaf) in made.iter().enumerate() {
             self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false, said: None });
@@ -315,28 +326,28 @@ impl<'a> Inlining<'a, '_> {
     }
 
     /// Begins to put in a graph.
-    fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, (times, scope): (i64, Scope), after: After) {
+    fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, (times, scope_of): (i64, Scope), after: After) {
         let known = Vec::with_capacity(self.graphs[graph].nodes.len());
         let new = self.scopes.len();
-        let scope = match scope {
-            Scope::Same(scope) => scope,
-            Scope::Inside(around) => {
-                self.scopes.push(around);
-                new
-            }
-            Scope::Apart => {
-                self.scopes.push(new);
-                new
-            }
+        let (scope, ends_scope) = if let Scope::Same(scope) = scope_of { (scope, false) } else { (new, true) };
+        let (around, outermost) = match scope_of {
+            Scope::Inside(around) => (around, self.scopes[around].outermost),
+            _ => (new, new),
         };
-        self.frames.push(Entered { graph, next: 0, known, arguments, times, scope, after });
+        if ends_scope {
+            self.scopes.push(OpenScope { around, outermost, is_open: true });
+        }
+        self.frames.push(Entered { graph, next: 0, known, arguments, times, scope, ends_scope, after });
     }
 
     /// The arrays of what is computed already, in a scope or in one around it.
-    fn known(&self, key: &Computed, scope: usize) -> Option<Vec<usize>> {
-        let all = self.computed.get(key)?;
-        let around = std::iter::successors(Some(scope), |scope| Some(self.scopes[*scope]).filter(|out| out != scope));
-        around.into_iter().find_map(|scope| all.iter().find(|(own, _)| *own == scope)).map(|(_, made)| made.clone())
+    fn known(&mut self, key: &Computed, scope: usize) -> Option<Vec<usize>> {
+        let all = self.computed.get_mut(key)?;
+        // A scope that has ended is around no other one.
+        while all.last().is_some_and(|(own, _)| !self.scopes[*own].is_open) {
+            all.pop();
+        }
+        all.last().filter(|(own, _)| *own >= self.scopes[scope].outermost).map(|(_, made)| made.clone())
     }
 
     /// Known arrays under the name of a node as well.
@@ -374,6 +385,7 @@ impl<'a> Inlining<'a, '_> {
 
     /// Leaves a graph when all its nodes are there.
     fn leave(&mut self, frame: Entered, roots: Vec<usize>) -> Result<(), Error> {
+        self.scopes[frame.scope].is_open &= !frame.ends_scope;
         match frame.after {
             After::Results => return self.results(&roots),
             After::Node => self.found(roots),
@@ -391,7 +403,7 @@ impl<'a> Inlining<'a, '_> {
                 let below = &self.frames[self.frames.len() - 1];
                 let arguments = self.arguments(body, below.graph, &merges)?;
                 // The condition and the body run as often.
-                let around = self.scopes[frame.scope];
+                let around = self.scopes[frame.scope].around;
                 self.enter(body, arguments, (frame.times, Scope::Inside(around)), After::Body { merges });
             }
             After::Body { merges } => {
@@ -497,13 +509,12 @@ impl<'a> Inlining<'a, '_> {
         }
         let all: Vec<usize> = operands.concat();
         let key = self.facts.computed.get(&at).map(|number| (*number, all.clone()));
-        if let Some(known) = key.as_ref().and_then(|key| self.known(key, frame.scope)) {
+        let known = match &key {
+            Some(key) => self.known(key, frame.scope),
+            None => None,
+        };
+        if let Some(known) = known {
             return Ok(Some(self.renamed(at, known)));
-        }
-        if let [product] = &node.operands[..]
-            && self.facts.casts.get(&(at.0, product.node)) == Some(&at.1)
-        {
-            return Ok(Some(self.renamed(at, all)));
         }
         let made = self.put_in(frame, node, operands)?;
         if let Some((key, made)) = key.zip(made.as_ref()) {
