@@ -5,8 +5,8 @@
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
 //! buffers of a program are checked one by one; whether all of them fit at the same time is not.
 //!
-//! `layout.padding` on an argument is a number, and `layout.trip_count` on a loop an `i64` of at least 0. The other names are those that the passes of this project attach; their
-//! contents are not checked.
+//! `layout.padding` on an argument is a number, and `layout.trip_count` on a loop an `i64` of at least 0. The other names
+//! are those that the passes of this project attach; their contents are not checked.
 
 use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};

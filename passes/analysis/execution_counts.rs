@@ -1,7 +1,8 @@
 //! The number of executions of an operation for each call of the module's public functions.
 //!
-//! A loop without a constant trip count and without [`TRIP_COUNT`] counts as [`UNKNOWN_TRIPS`]; each branch of a conditional counts as taken. A private
-//! function runs as often as its calls do. For mutually recursive functions, only calls from outside count.
+//! A loop without a constant trip count and without [`TRIP_COUNT`] counts as [`UNKNOWN_TRIPS`]; each branch of a conditional
+//! counts as taken. A private function runs as often as its calls do. For mutually recursive functions, only calls from
+//! outside count.
 
 use crate::analysis::functions::{callee, symbol};
 use layout_dialect::TRIP_COUNT;
