@@ -186,11 +186,14 @@ impl Computed {
     }
 }
 
-/// Whether an instruction converts an array of floats to other floats.
+/// Whether an instruction converts an array of floats to floats of fewer bits.
 fn is_cast(computation: &Computation, own: &Instruction) -> bool {
-    let is_float = |shape: &Shape| matches!(shape, Shape::Array(array) if array.element.is_float());
-    let from = own.operands.first().map(|operand| &computation.instructions[*operand].shape);
-    own.opcode == "convert" && is_float(&own.shape) && from.is_some_and(is_float)
+    let bits = |shape: &Shape| match shape {
+        Shape::Array(array) if array.element.is_float() => array.element.bits(),
+        _ => None,
+    };
+    let from = own.operands.first().and_then(|operand| bits(&computation.instructions[*operand].shape));
+    own.opcode == "convert" && from.zip(bits(&own.shape)).is_some_and(|(from, to)| to < from)
 }
 
 /// Whether each instruction is an `opt-barrier`, or made of the result of one.

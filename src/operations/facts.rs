@@ -20,7 +20,7 @@ pub struct Facts {
     pub computed: BTreeMap<(usize, usize), usize>,
     /// Calls that compute again what may have been computed before, on purpose.
     pub behind_barriers: BTreeSet<(usize, usize)>,
-    /// Conversions between floats: a product that only one of them takes is made in its type.
+    /// Conversions to floats of fewer bits: a product that only one of them takes is made in its type.
     pub casts: BTreeSet<(usize, usize)>,
     /// The layouts that the program requires for its arguments, by number and array, if given apart from the nodes.
     pub arguments: BTreeMap<(usize, usize), Layout>,

@@ -72,7 +72,7 @@ pub fn read<'c>(op: Op<'c>, loops: &Loops, only_products: bool) -> Option<Readin
     })
 }
 
-/// Whether a structured operation only casts each element of its operand to the type of its result.
+/// Whether a structured operation only rounds each element of its operand to a float of fewer bits.
 pub fn is_cast(op: Op) -> bool {
     let is_elementwise = |maps: Vec<AffineMap>| maps.len() == 2 && maps.iter().all(|map| map.is_identity());
     if !ir::indexing_maps(op).is_some_and(is_elementwise) {
@@ -80,10 +80,8 @@ pub fn is_cast(op: Op) -> bool {
     }
     let Some(body) = Body::of(op, 1) else { return false };
     let [value] = body.yields[..] else { return false };
-    body.made(value).is_some_and(|cast| {
-        let casts = ["arith.truncf", "arith.extf", "arith.trunci", "arith.extsi", "arith.extui"];
-        casts.contains(&ir::name(cast)) && body.argument(ir::operands(cast)[0]) == Some(0)
-    })
+    body.made(value)
+        .is_some_and(|cast| ir::name(cast) == "arith.truncf" && body.argument(ir::operands(cast)[0]) == Some(0))
 }
 
 /// The body of a structured operation.

@@ -95,7 +95,7 @@ fn casts(program: &Program) -> HashMap<usize, usize> {
         let is_product = matches!(
             program.instances[by].kind,
             InstanceKind::Operation(Operation::Dot { .. } | Operation::Convolution(_))
-        );
+        ) && program.loop_product(by).is_none();
         let others = || users[operand].iter().any(|(user, _)| *user != k && needed[*user]);
         (is_cast && is_product && program.instances[by].times == instance.times && !others())
             .then_some((operand, result))
