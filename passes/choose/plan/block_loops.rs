@@ -45,9 +45,9 @@ struct Nest<'c> {
     /// The trip counts; none for one that is known only at run time.
     trips: Vec<Option<i64>>,
     carried: Vec<Vec<Val<'c>>>,
-    /// What the innermost loop carries.
+    /// The tensors that the innermost loop carries.
     innermost: Vec<Val<'c>>,
-    /// What it carries on.
+    /// The operands of its `scf.yield`.
     yields: Vec<Val<'c>>,
     /// The operations of all bodies that are no loops, in order, and their keys.
     inside: Vec<Op<'c>>,
@@ -107,7 +107,7 @@ impl<'c> Nest<'c> {
         Some(nest)
     }
 
-    /// The operations inside of a name.
+    /// The operations of a name in the bodies.
     fn named(&self, name: &str) -> Vec<Op<'c>> {
         self.inside.iter().copied().filter(|op| ir::name(*op) == name).collect()
     }

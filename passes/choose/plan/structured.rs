@@ -777,11 +777,11 @@ impl<'c> Reader<'_, 'c> {
 struct Image {
     source: Source,
     sizes: Vec<i64>,
-    /// Of each spatial dimension.
+    /// The window of each spatial dimension.
     window: Vec<WindowDim>,
     /// For each dimension the loop along windows and the one within a window; one loop twice where there are none.
     loops: Vec<(usize, usize)>,
-    /// These of the spatial dimensions.
+    /// The loops of the spatial dimensions, as in `loops`.
     spatial: Vec<(usize, usize)>,
     feature_groups: i64,
     batch_groups: i64,

@@ -1,6 +1,6 @@
 //! Making again what is cheap to make: broadcasts, iotas and constants.
 //!
-//! And products in the types of their casts: a product that only a cast takes is made in the type of the cast, by one kernel.
+//! A product that only a cast takes is made in the type of the cast, by one kernel.
 //!
 //! A constant that is broadcast for ten operations has ten layouts, and none of them needs a relayout. So each user gets an
 //! instance of its own. What an `infeed` or a random generator makes is another value each time, so it is made once.

@@ -256,7 +256,7 @@ impl<'a> Program<'a> {
 
 /// The scope of a graph that is put in: what is computed in it or around it is known.
 enum Scope {
-    /// That of the caller.
+    /// The scope of the caller.
     Same(usize),
     /// A new one, of the body of a loop or of a branch.
     Inside(usize),
@@ -274,7 +274,7 @@ struct OpenScope {
     is_open: bool,
 }
 
-/// What computes arrays, and its operands.
+/// The key of a value number: the number in [`Facts::computed`], and the operands.
 type Computed = (usize, Vec<usize>);
 
 struct Inlining<'a, 'b> {
