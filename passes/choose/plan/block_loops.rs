@@ -11,6 +11,7 @@
 //! number that is made of one element of the indices, so that it may be cut to the data. A gather writes each element of its
 //! result: each loop runs over one whole dimension.
 
+use super::structured::constant;
 use crate::analysis::execution_counts::constant_trips;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
@@ -306,8 +307,7 @@ impl<'c> Nest<'c> {
 
 /// The number of a constant.
 fn number(v: Val) -> Option<i64> {
-    let constant = ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant");
-    constant.and_then(|op| ir::attribute(op, "value")).and_then(ir::integer)
+    constant(v).and_then(ir::integer)
 }
 
 fn same(one: &[Val], other: &[Val]) -> bool {

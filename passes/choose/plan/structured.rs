@@ -229,7 +229,7 @@ fn filled(v: Val) -> Option<Val> {
 }
 
 /// The attribute of a constant.
-fn constant(v: Val) -> Option<Attribute> {
+pub fn constant(v: Val) -> Option<Attribute> {
     ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant").and_then(|op| ir::attribute(op, "value"))
 }
 
