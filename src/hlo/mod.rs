@@ -52,6 +52,7 @@ mod resolve;
 mod rules;
 mod shapes;
 pub(crate) mod sharding;
+mod stablehlo;
 mod tokens;
 mod tuple_elements;
 

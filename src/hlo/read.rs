@@ -62,7 +62,7 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
 }
 
 /// Some editors put it before a text.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The message for an MLIR module, and how to get HLO from it. A text that begins as HLO may contain names of MLIR.
 fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<String> {

@@ -1,0 +1,271 @@
+//! Values of constants: `dense<[1.0, 2.0]> : tensor<2xf32>` as a literal of HLO.
+
+use super::attributes::Attribute;
+use super::types;
+use crate::element::ElementType;
+use crate::operations::shape::{Array, Shape};
+use crate::text::{Cursor, Error, excerpt};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The elements of a constant, as text or as bytes.
+pub(super) struct Dense<'a> {
+    attribute: Attribute<'a>,
+    array: Array,
+    /// The text in `dense<..>`.
+    text: &'a str,
+}
+
+/// The value of a constant.
+pub(super) enum Value {
+    /// All elements have this value.
+    Splat(String),
+    /// The elements in braces.
+    Elements(String),
+}
+
+impl<'a> Dense<'a> {
+    /// Reads `dense<..> : type`.
+    pub fn read(attribute: &Attribute<'a>) -> Result<Dense<'a>, Error> {
+        let wrong = || attribute.expected("elements and their type, such as `dense<0> : tensor<2xi64>`");
+        let (value, kind) = attribute.text.rsplit_once(": tensor").ok_or_else(wrong)?;
+        let text = value.trim_end().strip_prefix("dense<").and_then(|text| text.strip_suffix('>')).ok_or_else(wrong)?;
+        let at = attribute.text.len() - "tensor".len() - kind.len();
+        let kind = types::read(&mut Cursor::new(&attribute.text[at..]), &HashMap::new())?;
+        match kind.map_err(|error| error.shifted(attribute.at + at))? {
+            Shape::Array(array) => Ok(Dense { attribute: *attribute, array, text: text.trim() }),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The elements of the text in `dense<..>`.
+    pub fn of_text(attribute: &Attribute<'a>, array: &Array, text: &'a str) -> Dense<'a> {
+        Dense { attribute: *attribute, array: array.clone(), text: text.trim() }
+    }
+
+    fn count(&self) -> Option<usize> {
+        let sizes = self.array.sizes()?;
+        sizes.iter().try_fold(1usize, |count, size| count.checked_mul(usize::try_from(*size).ok()?))
+    }
+
+    /// The elements as integers.
+    pub fn integers(&self) -> Result<Vec<i64>, Error> {
+        let wrong = || self.attribute.expected("integers");
+        let count = self.count().ok_or_else(wrong)?;
+        let read = |token: &str| match token {
+            "true" => Ok(1),
+            "false" => Ok(0),
+            _ => token.parse::<i64>().map_err(|_| wrong()),
+        };
+        if let Some(bytes) = self.bytes()? {
+            let tokens = self.decoded(&bytes, count)?;
+            return tokens.iter().map(|token| read(token)).collect();
+        }
+        let found: Vec<i64> = numbers_of(self.text).map(read).collect::<Result<_, _>>()?;
+        match found[..] {
+            [one] if !self.text.starts_with('[') && count <= MOST_COPIES => Ok(vec![one; count]),
+            _ if found.len() == count => Ok(found),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The elements as the text of a literal.
+    pub fn value(&self) -> Result<Value, Error> {
+        let wrong = |what: &str| self.attribute.expected(what);
+        let count = self.count().ok_or_else(|| wrong("a constant of known sizes"))?;
+        let bytes = self.bytes()?;
+        let element = self.array.element;
+        let complex = element.is_complex();
+        let tokens: Vec<String> = match &bytes {
+            Some(bytes) => self.decoded(bytes, count)?,
+            None if complex => complex_numbers(self.text).map(|pair| self.pair(pair)).collect::<Result<_, _>>()?,
+            None => numbers_of(self.text).map(|token| self.number(token, element)).collect::<Result<_, _>>()?,
+        };
+        let is_list = bytes.is_none() && self.text.starts_with('[');
+        match &tokens[..] {
+            [one] if !is_list => Ok(Value::Splat(one.clone())),
+            _ if tokens.len() == count => {
+                let sizes = self.array.sizes().unwrap_or_default();
+                let mut text = String::new();
+                braces(&sizes, &mut tokens.iter(), &mut text);
+                Ok(Value::Elements(text))
+            }
+            _ => Err(wrong(&format!("{count} elements"))),
+        }
+    }
+
+    /// The bytes of `"0x.."`.
+    fn bytes(&self) -> Result<Option<Vec<u8>>, Error> {
+        let Some(digits) = self.text.strip_prefix("\"0x").and_then(|text| text.strip_suffix('"')) else {
+            return Ok(None);
+        };
+        let byte = |pair: &[u8]| {
+            let digit = |byte: &u8| char::from(*byte).to_digit(16);
+            Some((digit(pair.first()?)? * 16 + digit(pair.get(1)?)?) as u8)
+        };
+        let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+        bytes.map(Some).ok_or_else(|| self.attribute.expected("pairs of hexadecimal digits"))
+    }
+
+    /// The elements of bytes, the least significant first; one element alone is that of all.
+    fn decoded(&self, bytes: &[u8], count: usize) -> Result<Vec<String>, Error> {
+        let element = self.array.element;
+        let parts = if element.is_complex() { 2 } else { 1 };
+        let bits = usize::try_from(element.bits().unwrap_or(8)).unwrap_or(8) / parts;
+        let size = bits.div_ceil(8);
+        if element == ElementType::Pred && bytes.len() == count.div_ceil(8) && count > 1 {
+            let bit = |k: usize| (bytes[k / 8] >> (k % 8) & 1 == 1).to_string();
+            return Ok((0..count).map(bit).collect());
+        }
+        let whole = bytes.len() / (size * parts);
+        if bytes.len() % (size * parts) != 0 || whole != count && whole != 1 {
+            return Err(self.attribute.expected(&format!("{count} elements of {bits} bits")));
+        }
+        let pattern = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        let part = match element {
+            ElementType::C64 => ElementType::F32,
+            ElementType::C128 => ElementType::F64,
+            _ => element,
+        };
+        let one = |bytes: &[u8]| match bytes.chunks(size).map(|bytes| of_bits(pattern(bytes), part)).collect::<Vec<_>>() {
+            parts if parts.len() == 2 => format!("({}, {})", parts[0], parts[1]),
+            parts => parts.concat(),
+        };
+        Ok(bytes.chunks(size * parts).map(one).collect())
+    }
+
+    /// One number as HLO writes it: hexadecimal digits are the bits.
+    fn number(&self, token: &str, element: ElementType) -> Result<String, Error> {
+        if let Some(digits) = token.strip_prefix("0x") {
+            let bits = u64::from_str_radix(digits, 16);
+            return bits.map(|bits| of_bits(bits, element)).map_err(|_| self.attribute.expected("hexadecimal digits"));
+        }
+        let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
+        if token.is_empty() || !token.bytes().all(known) {
+            let message = format!("expected a value of `{element}`, found `{}`", excerpt(token));
+            return Err(Error::at(self.attribute.at, message).syntax());
+        }
+        Ok(token.to_string())
+    }
+
+    /// `(re, im)`.
+    fn pair(&self, text: &str) -> Result<String, Error> {
+        let part = if self.array.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
+        let (re, im) = text.split_once(',').ok_or_else(|| self.attribute.expected("pairs such as `(1.0, 2.0)`"))?;
+        Ok(format!("({}, {})", self.number(re.trim(), part)?, self.number(im.trim(), part)?))
+    }
+}
+
+/// The most copies of one integer that an attribute may mean.
+const MOST_COPIES: usize = 1 << 16;
+
+/// The numbers and words of a nested list.
+pub(super) fn numbers_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| matches!(c, '[' | ']' | ',') || c.is_whitespace()).filter(|token| !token.is_empty())
+}
+
+/// The texts in parentheses of a nested list.
+fn complex_numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split('(').skip(1).map(|part| part.split(')').next().unwrap_or(part))
+}
+
+/// Writes elements in the braces of a literal.
+fn braces<'t>(sizes: &[i64], tokens: &mut impl Iterator<Item = &'t String>, out: &mut String) {
+    let Some((size, inner)) = sizes.split_first() else {
+        out.push_str(tokens.next().map_or("", |token| token));
+        return;
+    };
+    out.push('{');
+    for k in 0..*size {
+        if k > 0 {
+            out.push(',');
+        }
+        braces(inner, tokens, out);
+    }
+    out.push('}');
+}
+
+/// The number of these bits, as HLO writes it.
+fn of_bits(bits: u64, element: ElementType) -> String {
+    if let Some((exponent, mantissa, bias, kind)) = format_of(element) {
+        return float(bits, (exponent, mantissa, bias), kind);
+    }
+    match element {
+        ElementType::Pred => (bits & 1 == 1).to_string(),
+        ElementType::F64 => float_text(f64::from_bits(bits)),
+        // Only an exponent.
+        ElementType::F8E8M0FNU if bits == 0xff => "nan".to_string(),
+        ElementType::F8E8M0FNU => float_text(2f64.powi(bits as i32 - 127)),
+        _ => {
+            let width = element.bits().unwrap_or(64) as u32;
+            let value = bits & (u64::MAX >> (64 - width));
+            let negative = element.is_signed() && value >> (width - 1) & 1 == 1;
+            let value = i128::from(value) - if negative { 1i128 << width } else { 0 };
+            value.to_string()
+        }
+    }
+}
+
+/// The values of the largest exponent.
+#[derive(Clone, Copy, PartialEq)]
+enum Largest {
+    /// Infinity and NaN.
+    Ieee,
+    /// NaN, where all bits of the mantissa are set.
+    Nan,
+    /// Numbers; the pattern of -0 is NaN.
+    NegativeZero,
+    /// Numbers.
+    Numbers,
+}
+
+/// The bits of exponent and mantissa, the bias, and the largest exponent of a type.
+fn format_of(element: ElementType) -> Option<(u32, u32, i32, Largest)> {
+    Some(match element {
+        ElementType::F32 => (8, 23, 127, Largest::Ieee),
+        ElementType::BF16 => (8, 7, 127, Largest::Ieee),
+        ElementType::F16 => (5, 10, 15, Largest::Ieee),
+        ElementType::F8E5M2 => (5, 2, 15, Largest::Ieee),
+        ElementType::F8E4M3 => (4, 3, 7, Largest::Ieee),
+        ElementType::F8E3M4 => (3, 4, 3, Largest::Ieee),
+        ElementType::F8E4M3FN => (4, 3, 7, Largest::Nan),
+        ElementType::F8E4M3B11FNUZ => (4, 3, 11, Largest::NegativeZero),
+        ElementType::F8E5M2FNUZ => (5, 2, 16, Largest::NegativeZero),
+        ElementType::F8E4M3FNUZ => (4, 3, 8, Largest::NegativeZero),
+        ElementType::F4E2M1FN => (2, 1, 1, Largest::Numbers),
+        _ => return None,
+    })
+}
+
+fn float(bits: u64, (exponent, mantissa, bias): (u32, u32, i32), largest: Largest) -> String {
+    let (sign, all) = (bits >> (exponent + mantissa) & 1 == 1, (1u64 << exponent) - 1);
+    let (power, part) = (bits >> mantissa & all, bits & ((1 << mantissa) - 1));
+    let sign_of = |value: f64| if sign { -value } else { value };
+    let ones = (1 << mantissa) - 1;
+    let value = match largest {
+        Largest::Ieee if power == all && part == 0 => sign_of(f64::INFINITY),
+        Largest::Ieee if power == all => f64::NAN,
+        Largest::Nan if power == all && part == ones => f64::NAN,
+        Largest::NegativeZero if sign && power == 0 && part == 0 => f64::NAN,
+        _ => {
+            let hidden = if power == 0 { 0.0 } else { 1.0 };
+            let scale = power.max(1) as i32 - bias;
+            sign_of((hidden + part as f64 / f64::from(1u32 << mantissa)) * 2f64.powi(scale))
+        }
+    };
+    // A value of `f32` has a shorter text than the same value of `f64`.
+    match (exponent, mantissa) {
+        (8, 23) if value.is_finite() => format!("{:e}", value as f32),
+        _ => float_text(value),
+    }
+}
+
+fn float_text(value: f64) -> String {
+    let mut text = String::new();
+    let _ = match value {
+        value if value.is_nan() => write!(text, "nan"),
+        value if value.is_infinite() => write!(text, "{}inf", if value < 0.0 { "-" } else { "" }),
+        value => write!(text, "{value:e}"),
+    };
+    text
+}

@@ -1,0 +1,87 @@
+//! Locations of MLIR as metadata of HLO.
+
+use super::syntax::Module;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The limit on locations inside each other.
+const MOST: usize = 32;
+
+/// The aliases of locations, and the metadata of those in use.
+pub(super) struct Locations<'a> {
+    module: &'a Module<'a>,
+    written: HashMap<&'a str, String>,
+}
+
+/// A source: the path of names, the file and the line.
+#[derive(Default)]
+struct Source<'a> {
+    name: Option<&'a str>,
+    file: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Locations<'a> {
+    pub fn of(module: &'a Module<'a>) -> Locations<'a> {
+        Locations { module, written: HashMap::new() }
+    }
+
+    /// `, metadata={op_name=".." source_file=".." source_line=1}`, empty for an unknown location.
+    pub fn metadata(&mut self, location: &'a str) -> String {
+        if let Some(written) = self.written.get(location) {
+            return written.clone();
+        }
+        let mut source = Source::default();
+        self.read(location, &mut source, MOST);
+        let mut fields = String::new();
+        if let Some(name) = source.name {
+            let _ = write!(fields, "op_name=\"{name}\"");
+        }
+        if let Some((file, line)) = source.file {
+            let _ = write!(fields, " source_file=\"{file}\" source_line={line}");
+        }
+        let text = if fields.is_empty() { fields } else { format!(", metadata={{{}}}", fields.trim_start()) };
+        self.written.insert(location, text.clone());
+        text
+    }
+
+    /// Reads `(#loc)`, `"name"(location)`, `"file":1:2`, `callsite(location at location)` or `fused[location, ..]`.
+    fn read(&self, text: &'a str, source: &mut Source<'a>, depth: usize) {
+        let text = text.trim().strip_prefix("loc").unwrap_or(text.trim());
+        let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text).trim();
+        if depth == 0 {
+            return;
+        }
+        if let Some(alias) = text.strip_prefix('#') {
+            if let Some(text) = self.module.aliases.get(alias) {
+                self.read(text, source, depth - 1);
+            }
+        } else if let Some(rest) = text.strip_prefix('"') {
+            let Some((name, rest)) = rest.split_once('"') else { return };
+            match rest.strip_prefix(':') {
+                Some(place) => {
+                    let line = place.split(':').next().unwrap_or_default();
+                    if line.bytes().all(|b| b.is_ascii_digit()) {
+                        source.file = source.file.or(Some((name, line)));
+                    }
+                }
+                None => {
+                    source.name = source.name.or(Some(name));
+                    self.read(rest, source, depth - 1);
+                }
+            }
+        } else if let Some(rest) = text.strip_prefix("callsite(").and_then(|rest| rest.strip_suffix(')')) {
+            let callee = super::types::parts(rest).first().map_or(rest, |(first, _)| first);
+            // ` at ` outside of the callee's own parentheses.
+            let mut open = 0usize;
+            let end = callee.char_indices().find(|(at, c)| {
+                open = if *c == '(' { open + 1 } else { open - usize::from(*c == ')' && open > 0) };
+                open == 0 && callee[*at..].starts_with(" at ")
+            });
+            self.read(end.map_or(callee, |(at, _)| &callee[..at]), source, depth - 1);
+        } else if let (true, Some((_, list))) = (text.starts_with("fused"), text.split_once('[')) {
+            for (part, _) in super::types::parts(list.trim_end_matches(']')) {
+                self.read(part, source, depth - 1);
+            }
+        }
+    }
+}
