@@ -64,19 +64,22 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
 /// Some editors put it before a text.
 pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The message for an MLIR module, and how to get HLO from it. A text that begins as HLO may contain names of MLIR.
-fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<String> {
+/// The message for an MLIR module without operations of StableHLO. A text that begins as HLO may contain names of MLIR.
+fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<&'static str> {
     let begin: String = text.trim_start_matches(BYTE_ORDER_MARK).chars().take(100_000).collect();
     let first = begin.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"))?;
     let is_mlir =
         ["module ", "module{", "#", "!", "func.func", "\"builtin.module\""].iter().any(|s| first.starts_with(s));
-    let is_stable =
-        !begins_as_hlo && ["stablehlo.", "mhlo.", "chlo.", "vhlo."].iter().any(|dialect| begin.contains(dialect));
-    (is_mlir || is_stable).then(|| {
-        "expected HLO, which begins with `HloModule`, found MLIR: JAX prints HLO with `jax.jit(f).lower(x).as_text(\"hlo\")`, \
-         and XLA's `hlo-translate --mlir-to-hlo` makes it of StableHLO"
-            .to_string()
-    })
+    if (is_mlir || !begins_as_hlo) && begin.contains("vhlo.") {
+        return Some(
+            "expected StableHLO, found VHLO, the form for files: `stablehlo-opt --vhlo-legalize-to-stablehlo` makes \
+             StableHLO of it",
+        );
+    }
+    is_mlir.then_some(
+        "expected HLO, which begins with `HloModule`, or StableHLO, found MLIR without operations of StableHLO: \
+         `layout-opt` takes other dialects",
+    )
 }
 
 struct ModuleReader<'a, 'e> {

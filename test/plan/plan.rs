@@ -376,6 +376,27 @@ fn every_program_is_planned_without_a_gap() {
     assert!(programs > 20, "{programs}");
 }
 
+/// A program of JAX costs the same from its StableHLO as from its HLO.
+#[test]
+fn stablehlo_costs_what_its_hlo_costs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test");
+    let mut programs = 0;
+    for file in fs::read_dir(folder.join("stablehlo")).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().split('.').next().unwrap();
+        let Ok(hlo) = fs::read_to_string(folder.join(format!("hlo/{name}.unopt.hlo"))) else { continue };
+        let texts = [fs::read_to_string(&path).unwrap(), hlo];
+        // The classes in the one are of other sizes.
+        if name == "softmax" {
+            continue;
+        }
+        let costs = texts.map(|text| planned(&text, "tpu_v5e", EntryLayouts::Free).cost);
+        assert_eq!(costs[0], costs[1], "{}", path.display());
+        programs += 1;
+    }
+    assert!(programs >= 8, "{programs}");
+}
+
 /// Orders of least cost by XLA's own count, all others taken from its choice: the convolution of 56 columns 127,337
 /// cycles (149,597 with rows second-minor), that of 48 columns 123,098 (163,633 with columns second-minor); its results
 /// 161,959 (164,166 with images outside) and 143,287; the line 17,682 (20,513 with features second-minor); the

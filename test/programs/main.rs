@@ -6,3 +6,4 @@ mod sample;
 mod algorithms;
 mod analysis;
 mod hlo;
+mod stablehlo;

@@ -19,7 +19,10 @@ pub fn read(file: &str, mark: &str) -> Vec<Block> {
             block.split_inclusive('\n').filter(|line| !line.starts_with("# ")).partition(|line| line.starts_with(mark));
         let expected = expected.iter().map(|line| line[mark.len()..].trim_end().to_string()).collect();
         let text = text.concat();
-        Block { text: if text.contains("HloModule") { text } else { module(&text) }, expected }
+        Block {
+            text: if ["HloModule", "func.func"].iter().any(|word| text.contains(word)) { text } else { module(&text) },
+            expected,
+        }
     };
     text.split('\0').map(block).collect()
 }

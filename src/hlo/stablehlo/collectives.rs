@@ -78,7 +78,10 @@ pub(super) fn all_to_all(site: &mut Site) -> Result<Vec<Value>, Error> {
     }
     let array = site.operand_array(0)?;
     let place = |dim: i64, own: &Attribute| {
-        usize::try_from(dim).ok().filter(|dim| *dim < array.dims.len()).ok_or_else(|| own.expected("a dimension of the operand"))
+        usize::try_from(dim)
+            .ok()
+            .filter(|dim| *dim < array.dims.len())
+            .ok_or_else(|| own.expected("a dimension of the operand"))
     };
     let (from, into) = (place(from, &split)?, place(into, &to)?);
     let Some(size) = array.dims[from].bound().filter(|size| count > 0 && size % count == 0) else {
@@ -135,14 +138,16 @@ fn received(site: &mut Site, opcode: &str, operands: &[Value], attributes: &[Wri
 pub(super) fn infeed(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.attribute(&["layout"]);
     let config = site.attribute(&["infeed_config"]).filter(|own| own.text != "\"\"");
-    let attributes: Vec<Written> = config.map(|own| ("infeed_config", own.text.to_string(), own.at)).into_iter().collect();
+    let attributes: Vec<Written> =
+        config.map(|own| ("infeed_config", own.text.to_string(), own.at)).into_iter().collect();
     let operands = site.operands.clone();
     Ok(received(site, "infeed", &operands, &attributes))
 }
 
 pub(super) fn outfeed(site: &mut Site) -> Result<Vec<Value>, Error> {
     let config = site.attribute(&["outfeed_config"]).filter(|own| own.text != "\"\"");
-    let attributes: Vec<Written> = config.map(|own| ("outfeed_config", own.text.to_string(), own.at)).into_iter().collect();
+    let attributes: Vec<Written> =
+        config.map(|own| ("outfeed_config", own.text.to_string(), own.at)).into_iter().collect();
     let operands = data_and_token(site)?;
     site.result("outfeed", &operands, &attributes)
 }

@@ -127,7 +127,8 @@ impl<'a> Dense<'a> {
             ElementType::C128 => ElementType::F64,
             _ => element,
         };
-        let one = |bytes: &[u8]| match bytes.chunks(size).map(|bytes| of_bits(pattern(bytes), part)).collect::<Vec<_>>() {
+        let one = |bytes: &[u8]| match bytes.chunks(size).map(|bytes| of_bits(pattern(bytes), part)).collect::<Vec<_>>()
+        {
             parts if parts.len() == 2 => format!("({}, {})", parts[0], parts[1]),
             parts => parts.concat(),
         };

@@ -120,7 +120,8 @@ pub(super) fn reduce(site: &mut Site) -> Result<Vec<Value>, Error> {
     };
     // The short form has each operand beside its first value.
     if !site.operation.is_generic {
-        let (values, firsts): (Vec<_>, Vec<_>) = site.operands.iter().cloned().enumerate().partition(|(k, _)| k % 2 == 0);
+        let (values, firsts): (Vec<_>, Vec<_>) =
+            site.operands.iter().cloned().enumerate().partition(|(k, _)| k % 2 == 0);
         site.operands = values.into_iter().chain(firsts).map(|(_, value)| value).collect();
     }
     site.many("reduce", &[dims, body])
@@ -139,8 +140,10 @@ pub(super) fn barrier(site: &mut Site) -> Result<Vec<Value>, Error> {
 /// A custom call.
 pub(super) fn custom_call(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.attribute(&["call_target_name"]);
-    let (target, target_at) =
-        site.operation.symbol("call_target_name").ok_or_else(|| site.error("must have a target such as `@name`, found none"))?;
+    let (target, target_at) = site
+        .operation
+        .symbol("call_target_name")
+        .ok_or_else(|| site.error("must have a target such as `@name`, found none"))?;
     let mut attributes = vec![("custom_call_target", format!("\"{target}\""), target_at)];
     if let Some((true, at)) = site.flag(&["has_side_effect"])? {
         attributes.push(("custom_call_has_side_effect", "true".to_string(), at));
@@ -154,7 +157,8 @@ pub(super) fn custom_call(site: &mut Site) -> Result<Vec<Value>, Error> {
     if let Some(own) = site.attribute(&["output_operand_aliases"]) {
         let pair = |own: &Attribute| -> Result<String, Error> {
             let fields = own.fields()?;
-            let (output, inner) = (field_integers(&fields, "output_tuple_indices")?, field_integers(&fields, "operand_tuple_indices")?);
+            let (output, inner) =
+                (field_integers(&fields, "output_tuple_indices")?, field_integers(&fields, "operand_tuple_indices")?);
             let operand = field(&fields, "operand_index").ok_or_else(|| own.expected("`operand_index`"))?.integer()?;
             Ok(format!("{}: ({operand}, {})", braces(&output), braces(&inner)))
         };
@@ -250,6 +254,7 @@ pub(super) fn resharded(site: &mut Site) -> Result<Vec<Value>, Error> {
 
 /// An operation of Shardy whose region runs on the parts of each device.
 pub(super) fn unsupported_region(site: &mut Site) -> Result<Vec<Value>, Error> {
-    let message = "has no instruction of HLO: `sdy_opt --sdy-...` and JAX's `as_text(\"hlo\")` write it as custom calls";
+    let message =
+        "has no instruction of HLO: `sdy_opt --sdy-...` and JAX's `as_text(\"hlo\")` write it as custom calls";
     Err(site.error(message).unsupported())
 }

@@ -22,7 +22,12 @@ pub(super) static ROWS: &[(&str, Row)] = &[
     ("asin", |site| site.one("asin", &[])),
     ("asin_acos_kernel", |site| Err(site.error("has no instruction of HLO").unsupported())),
     ("asinh", |site| site.one("asinh", &[])),
-    ("atan", |site| function(site, |math, x| { let one = math.number(1.0); math.two("atan2", &x[0], &one) })),
+    ("atan", |site| {
+        function(site, |math, x| {
+            let one = math.number(1.0);
+            math.two("atan2", &x[0], &one)
+        })
+    }),
     ("atanh", |site| site.one("atanh", &[])),
     ("bessel_i1e", |site| function(site, |math, x| math.bessel_i1e(&x[0]))),
     ("broadcast_add", |site| broadcast_operands(site, "add")),
@@ -109,7 +114,8 @@ fn broadcast_operands(site: &mut Site, opcode: &str) -> Result<Vec<Value>, Error
             continue;
         }
         let (rank, last) = (array.dims.len(), to.dims.len());
-        let first = last.checked_sub(rank).ok_or_else(|| site.error("must have operands of at most the result's rank"))?;
+        let first =
+            last.checked_sub(rank).ok_or_else(|| site.error("must have operands of at most the result's rank"))?;
         let aligned = || (first..last).map(|dim| dim as i64).collect();
         let dims: Vec<i64> = given.clone().filter(|dims| dims.len() == rank).unwrap_or_else(aligned);
         let kept: Vec<usize> = (0..rank).filter(|dim| array.dims[*dim] != Dim::Exact(1)).collect();
@@ -155,7 +161,16 @@ fn next_after(site: &mut Site) -> Result<Vec<Value>, Error> {
     let sum = math.two("add", &x, &y);
     let (x_nan, y_nan) = (math.compare("NE", &x, &x), math.compare("NE", &y, &y));
     let mut whole = Math { site: math.site, array: Array { element: integer, ..array } };
-    let (one, lowest) = (whole.integer(1), whole.integer(if integer == ElementType::S16 { i64::from(i16::MIN) } else if integer == ElementType::S32 { i64::from(i32::MIN) } else { i64::MIN }));
+    let (one, lowest) = (
+        whole.integer(1),
+        whole.integer(if integer == ElementType::S16 {
+            i64::from(i16::MIN)
+        } else if integer == ElementType::S32 {
+            i64::from(i32::MIN)
+        } else {
+            i64::MIN
+        }),
+    );
     let (up, down) = (whole.two("add", &pattern, &one), whole.two("subtract", &pattern, &one));
     // Away from zero where the sign of the step is that of the number.
     let away = whole.same(&grows, &is_positive);
@@ -212,7 +227,11 @@ impl Math<'_, '_, '_> {
 
     /// A number in every element.
     fn number(&mut self, value: f64) -> Value {
-        self.splat(&if value.is_infinite() { if value > 0.0 { "inf" } else { "-inf" }.to_string() } else { format!("{value:e}").replace("NaN", "nan") })
+        self.splat(&if value.is_infinite() {
+            if value > 0.0 { "inf" } else { "-inf" }.to_string()
+        } else {
+            format!("{value:e}").replace("NaN", "nan")
+        })
     }
 
     fn integer(&mut self, value: i64) -> Value {
@@ -251,7 +270,13 @@ impl Math<'_, '_, '_> {
 
     fn compare(&mut self, direction: &str, x: &Value, y: &Value) -> Value {
         let (shape, at) = (self.pred(), self.site.operation.at);
-        self.site.step("compare", &shape, "compare", &[x.clone(), y.clone()], &[("direction", direction.to_string(), at)])
+        self.site.step(
+            "compare",
+            &shape,
+            "compare",
+            &[x.clone(), y.clone()],
+            &[("direction", direction.to_string(), at)],
+        )
     }
 
     /// Whether two conditions are equal.
@@ -301,7 +326,9 @@ impl Math<'_, '_, '_> {
             };
             let (near, far) = (ratio(&ERFC_P, &ERFC_Q), ratio(&ERFC_R, &ERFC_S));
             let ratio = self.below(&abs, 8.0, &near, &far);
-            self.two("multiply", &power, &ratio)
+            let (tail, zero) = (self.two("multiply", &power, &ratio), self.number(0.0));
+            // From 27.3 on, the result is below every number of the type.
+            self.below(&abs, 27.3, &tail, &zero)
         } else {
             let one = self.number(1.0);
             let inverse = self.two("divide", &one, &abs);
@@ -327,7 +354,11 @@ impl Math<'_, '_, '_> {
         let w = self.one("negate", &log);
         let root = self.one("sqrt", &w);
         let factor = if self.is_wide() {
-            let (near, middle, far) = (self.with("subtract", &w, 3.125), self.with("subtract", &root, 3.25), self.with("subtract", &root, 5.0));
+            let (near, middle, far) = (
+                self.with("subtract", &w, 3.125),
+                self.with("subtract", &root, 3.25),
+                self.with("subtract", &root, 5.0),
+            );
             let near = self.polynomial(&near, &ERF_INV_64.0);
             let (middle, far) = (self.polynomial(&middle, &ERF_INV_64.1), self.polynomial(&far, &ERF_INV_64.2));
             let tail = self.below(&w, 16.0, &middle, &far);
@@ -491,7 +522,8 @@ impl Math<'_, '_, '_> {
             let rising = self.two("divide", &rising, &square);
             factor = self.two("multiply", &factor, &rising);
         }
-        let (one, zero, nan, infinity) = (self.number(1.0), self.number(0.0), self.number(f64::NAN), self.number(f64::INFINITY));
+        let (one, zero, nan, infinity) =
+            (self.number(1.0), self.number(0.0), self.number(f64::NAN), self.number(f64::INFINITY));
         // At poles, and for a negative q whose power is no real number.
         let floor = self.one("floor", q);
         let is_whole = self.compare("EQ", q, &floor);

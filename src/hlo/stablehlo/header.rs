@@ -73,7 +73,8 @@ fn list(header: &mut Placed, arguments: &[Argument], at: usize) -> Result<(), Er
                 // Past the quote.
                 array.layout = text.parse().map_err(|error: Error| error.shifted(mode.at + 1))?;
                 if array.layout.rank() != array.dims.len() {
-                    let message = format!("a layout must have {} dimensions, found `{}`", array.dims.len(), excerpt(&text));
+                    let message =
+                        format!("a layout must have {} dimensions, found `{}`", array.dims.len(), excerpt(&text));
                     return Err(Error::at(mode.at, message));
                 }
             }

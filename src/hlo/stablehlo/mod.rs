@@ -57,8 +57,7 @@ fn has_dialect(text: &str, dialect: &str) -> bool {
 pub(super) fn parse(text: &str, parse: impl FnOnce(&str) -> Result<Module, Vec<Error>>) -> Result<Module, Vec<Error>> {
     let (hlo, warnings) = translated(text)?;
     let origin = |error: Error| Error { at: error.at.map(|at| hlo.origin(at)), ..error };
-    let mut module =
-        parse(&hlo.text).map_err(|errors| in_order(errors.into_iter().map(origin).collect()))?;
+    let mut module = parse(&hlo.text).map_err(|errors| in_order(errors.into_iter().map(origin).collect()))?;
     let warnings_of_hlo = std::mem::take(&mut module.warnings).into_iter().map(origin);
     module.warnings = in_order(warnings.into_iter().chain(warnings_of_hlo).collect());
     for attribute in &mut module.attributes {

@@ -24,16 +24,54 @@ type Row = fn(&mut Site) -> Result<Vec<Value>, Error>;
 
 /// Operations whose opcode is their name with dashes, by their operands alone.
 const PLAIN: &[&str] = &[
-    "abs", "add", "and", "atan2", "bitcast_convert", "cbrt", "ceil", "clamp", "complex", "cosine",
-    "count_leading_zeros", "divide", "exponential", "exponential_minus_one", "floor", "imag", "is_finite", "log",
-    "log_plus_one", "logistic", "maximum", "minimum", "negate", "not", "or", "partition_id", "popcnt",
-    "power", "real", "remainder", "replica_id", "round_nearest_afz", "round_nearest_even", "rsqrt",
-    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sqrt", "subtract", "tan", "tanh",
+    "abs",
+    "and",
+    "atan2",
+    "bitcast_convert",
+    "cbrt",
+    "ceil",
+    "clamp",
+    "complex",
+    "cosine",
+    "count_leading_zeros",
+    "divide",
+    "exponential",
+    "exponential_minus_one",
+    "floor",
+    "imag",
+    "is_finite",
+    "log",
+    "log_plus_one",
+    "logistic",
+    "maximum",
+    "minimum",
+    "negate",
+    "not",
+    "or",
+    "partition_id",
+    "popcnt",
+    "power",
+    "real",
+    "remainder",
+    "replica_id",
+    "round_nearest_afz",
+    "round_nearest_even",
+    "rsqrt",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "sine",
+    "sqrt",
+    "subtract",
+    "tan",
+    "tanh",
     "xor",
 ];
 
 /// The other operations of StableHLO, sorted.
 static ROWS: &[(&str, Row)] = &[
+    ("add", add),
     ("after_all", |site| site.one("after-all", &[])),
     ("all_gather", collectives::all_gather),
     ("all_reduce", collectives::all_reduce),
@@ -90,7 +128,7 @@ static ROWS: &[(&str, Row)] = &[
     ("infeed", collectives::infeed),
     ("iota", iota),
     ("map", |site| {
-        let (dims, body) = (site.list("dimensions", &["dimensions"])?, control::body(site, 0, "map")?);
+        let (dims, body) = (site.list("dimensions", &["dimensions"])?, control::body(site, 0, "body")?);
         site.one("map", &[dims, body])
     }),
     ("multiply", multiply),
@@ -174,6 +212,7 @@ pub(super) fn convert<'a>(
     results: Vec<Shape>,
 ) -> Result<Vec<Value>, Error> {
     let mut site = Site { writer, operation, operands, results, asked: BTreeSet::new() };
+    site.put_splat_last();
     let row = row(operation)?;
     let values = match row {
         Some(row) => row(&mut site)?,
@@ -208,7 +247,8 @@ fn row(operation: &Operation) -> Result<Option<Row>, Error> {
     let known = ROWS.iter().map(|row| format!("stablehlo.{}", row.0));
     let known = known.chain(PLAIN.iter().map(|name| format!("stablehlo.{name}")));
     let known: Vec<String> = known.chain(functions::ROWS.iter().map(|row| format!("chlo.{}", row.0))).collect();
-    let hint = nearest(name, known.iter().map(|name| &**name)).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let hint = nearest(name, known.iter().map(|name| &**name))
+        .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     Err(Error::at(operation.at, format!("unknown operation `{}`{hint}", excerpt(name))).unknown())
 }
 
@@ -224,7 +264,10 @@ fn sizes_at_run_time(operation: &Operation) -> Error {
 
 /// Attributes without effect on the instruction.
 fn is_note(name: &str) -> bool {
-    name.is_empty() || name == "@" || name.contains('.') || matches!(name, "result_accuracy" | "operandSegmentSizes" | "error_message")
+    name.is_empty()
+        || name == "@"
+        || name.contains('.')
+        || matches!(name, "result_accuracy" | "operandSegmentSizes" | "error_message")
 }
 
 impl<'w, 'a> Site<'w, 'a> {
@@ -241,8 +284,20 @@ impl<'w, 'a> Site<'w, 'a> {
 
     /// The required attribute of one of these names.
     pub fn need(&mut self, names: &[&'static str]) -> Result<Attribute<'a>, Error> {
-        let found = self.attribute(names);
-        found.ok_or_else(|| self.error(&format!("must have the attribute `{}`, found none", names[0])))
+        self.attribute(names).ok_or_else(|| {
+            let attributes = &self.operation.attributes;
+            let near = |own: &&Attribute| nearest(own.name, names.iter().copied()).is_some();
+            match attributes.iter().find(near) {
+                Some(own) => self.unknown_attribute(own, names[0]),
+                None => self.error(&format!("must have the attribute `{}`, found none", names[0])),
+            }
+        })
+    }
+
+    /// The error of a name that is not `near`.
+    fn unknown_attribute(&self, own: &Attribute, near: &str) -> Error {
+        let (name, of) = (excerpt(own.name), excerpt(self.operation.name));
+        Error::at(own.at, format!("unknown attribute `{name}` of `{of}`; did you mean `{near}`?")).unknown()
     }
 
     /// The integers of a required attribute.
@@ -335,7 +390,14 @@ impl<'w, 'a> Site<'w, 'a> {
     }
 
     /// Writes an instruction that is no result.
-    pub fn step(&mut self, role: &str, shape: &Shape, opcode: &str, operands: &[Value], attributes: &[Written]) -> Value {
+    pub fn step(
+        &mut self,
+        role: &str,
+        shape: &Shape,
+        opcode: &str,
+        operands: &[Value],
+        attributes: &[Written],
+    ) -> Value {
         let name = self.further_name(role);
         let (at, location) = (self.operation.at, self.operation.location);
         self.writer.line(&name, shape, (opcode, Inside::Values(operands)), attributes, at, location)
@@ -403,17 +465,28 @@ impl<'w, 'a> Site<'w, 'a> {
         self.writer.tuple(&name, values, at)
     }
 
+    /// Exchanges the operands of a commutative operation where the first has one value for all elements. XLA does so, and
+    /// prints the operands in this order.
+    fn put_splat_last(&mut self) {
+        let commutes = ["add", "and", "maximum", "minimum", "multiply", "or", "xor"].contains(&self.short_name());
+        if let ([x, y], true) = (&self.operands[..], commutes)
+            && self.writer.splat(x).is_some()
+            && self.writer.splat(y).is_none()
+        {
+            self.operands.swap(0, 1);
+        }
+    }
+
     /// Checks that each attribute has been asked for: a near miss is an error, another one a warning.
     fn check_attributes(&mut self) -> Result<(), Error> {
         for own in &self.operation.attributes {
             if is_note(own.name) || self.asked.contains(own.name) {
                 continue;
             }
-            let (name, of) = (excerpt(own.name), excerpt(self.operation.name));
             if let Some(near) = nearest(own.name, self.asked.iter().copied()) {
-                let message = format!("unknown attribute `{name}` of `{of}`; did you mean `{near}`?");
-                return Err(Error::at(own.at, message).unknown());
+                return Err(self.unknown_attribute(own, near));
             }
+            let (name, of) = (excerpt(own.name), excerpt(self.operation.name));
             let message = format!("unknown attribute `{name}` of `{of}`, which is skipped");
             self.writer.warnings.push(Error::at(own.at, message).unknown());
         }
@@ -529,6 +602,15 @@ pub(super) fn constant(site: &mut Site) -> Result<Vec<Value>, Error> {
     Ok(values)
 }
 
+/// A sum; one with the integer 0 is the other operand. A sum of -0.0 and 0.0 is not.
+fn add(site: &mut Site) -> Result<Vec<Value>, Error> {
+    let integers = site.result_array().is_ok_and(|own| own.element.is_signed() || own.element.is_unsigned());
+    match &site.operands[..] {
+        [x, y] if integers && site.writer.splat(y) == Some("0") && x.shape == y.shape => Ok(vec![x.clone()]),
+        _ => site.one("add", &[]),
+    }
+}
+
 /// A product; one with 1 is the other operand, as in each gradient of JAX.
 fn multiply(site: &mut Site) -> Result<Vec<Value>, Error> {
     let is_one = |value: &Value| site.writer.splat(value).and_then(|text| text.parse::<f64>().ok()) == Some(1.0);
@@ -542,10 +624,12 @@ fn multiply(site: &mut Site) -> Result<Vec<Value>, Error> {
 /// A reshape; that of a constant is a constant.
 fn reshape(site: &mut Site) -> Result<Vec<Value>, Error> {
     let constant = site.operation.operands.first().and_then(|operand| site.writer.constant(operand.name));
-    if site.writer.splat(site.operand(0)?).is_some() || constant.is_none() || site.operand(0)?.shape == site.results[0] {
+    if site.writer.splat(site.operand(0)?).is_some() || constant.is_none() || site.operand(0)?.shape == site.results[0]
+    {
         return site.one_unless_same("reshape", &[]);
     }
-    let (array, own) = (site.result_array()?, constant.and_then(|own| own.attribute(&["value"]).or(own.positional().next())));
+    let (array, own) =
+        (site.result_array()?, constant.and_then(|own| own.attribute(&["value"]).or(own.positional().next())));
     let own = own.copied().ok_or_else(|| site.error("must have an operand with a value"))?;
     match elements(site, &own, &array)? {
         Elements::Elements(text) => site.constant(&text, own.at),
@@ -623,7 +707,9 @@ fn pad(site: &mut Site) -> Result<Vec<Value>, Error> {
         0 => format!("{}_{}", low[k], high[k]),
         between => format!("{}_{}_{between}", low[k], high[k]),
     };
-    if low.iter().chain(&high).chain(&interior).all(|padding| *padding == 0) && site.operand(0)?.shape == site.results[0] {
+    if low.iter().chain(&high).chain(&interior).all(|padding| *padding == 0)
+        && site.operand(0)?.shape == site.results[0]
+    {
         return Ok(vec![site.operand(0)?.clone()]);
     }
     site.one("pad", &[("padding", by((0..low.len()).map(dim)), own.at)])

@@ -41,7 +41,8 @@ pub(super) fn dot_general(site: &mut Site) -> Result<Vec<Value>, Error> {
             ("contracting_dims", "lhs_contracting_dims", "rhs_contracting_dims"),
         ] {
             let Some(own) = site.attribute(&[name]) else { continue };
-            let (first, second) = own.text.split_once('x').ok_or_else(|| own.expected("dimensions such as `[1] x [0]`"))?;
+            let (first, second) =
+                own.text.split_once('x').ok_or_else(|| own.expected("dimensions such as `[1] x [0]`"))?;
             let list = |text| Attribute { name: "", text, at: own.at }.integers();
             add(left, &list(first.trim())?, own.at);
             add(right, &list(second.trim())?, own.at);
@@ -75,7 +76,10 @@ pub(super) fn ragged_dot(site: &mut Site) -> Result<Vec<Value>, Error> {
     let own = site.need(&["ragged_dot_dimension_numbers"])?;
     let fields = own.fields()?;
     let mut attributes = Vec::new();
-    for (theirs, ours) in DOT.into_iter().chain([("lhs_ragged_dimensions", "lhs_ragged_dims"), ("rhs_group_dimensions", "rhs_group_dims")]) {
+    for (theirs, ours) in DOT
+        .into_iter()
+        .chain([("lhs_ragged_dimensions", "lhs_ragged_dims"), ("rhs_group_dimensions", "rhs_group_dims")])
+    {
         let dims = field_integers(&fields, theirs)?;
         if !dims.is_empty() {
             attributes.push((ours, braces(&dims), own.at));

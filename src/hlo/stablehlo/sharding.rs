@@ -168,7 +168,9 @@ impl Mesh {
         let mut digits = Vec::new();
         for (axis, (_, whole)) in self.axes.iter().enumerate() {
             let mut cuts: Vec<i64> = vec![1, *whole];
-            cuts.extend(used.iter().filter(|part| part.axis == axis).flat_map(|part| [part.before, part.before * part.size]));
+            cuts.extend(
+                used.iter().filter(|part| part.axis == axis).flat_map(|part| [part.before, part.before * part.size]),
+            );
             cuts.sort_unstable();
             cuts.dedup();
             if cuts.windows(2).any(|cut| cut[1] % cut[0] != 0) {
@@ -209,9 +211,13 @@ impl Mesh {
         let strides: Vec<i64> = (0..sizes.len()).map(|k| sizes[k + 1..].iter().product()).collect();
         let mut places = vec![0i64];
         for k in order {
-            places = places.iter().flat_map(|place| (0..sizes[*k]).map(|digit| place + digit * strides[*k]).collect::<Vec<_>>()).collect();
+            places = places
+                .iter()
+                .flat_map(|place| (0..sizes[*k]).map(|digit| place + digit * strides[*k]).collect::<Vec<_>>())
+                .collect();
         }
-        let device = |place: &i64| usize::try_from(*place).ok().and_then(|place| devices.get(place)).copied().unwrap_or(0);
+        let device =
+            |place: &i64| usize::try_from(*place).ok().and_then(|place| devices.get(place)).copied().unwrap_or(0);
         comma(&places.iter().map(device).collect::<Vec<_>>())
     }
 }

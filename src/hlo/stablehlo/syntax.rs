@@ -141,6 +141,15 @@ pub(super) fn module(text: &str) -> Result<Module<'_>, Error> {
     Ok(module)
 }
 
+/// Whether an operation is of a dialect that a module of StableHLO has.
+fn is_known(name: &str) -> bool {
+    let dialects = ["stablehlo", "mhlo", "chlo", "sdy", "func", "builtin", "arith"];
+    match name.split_once('.') {
+        Some((dialect, _)) => dialects.contains(&dialect),
+        None => ["module", "func", "call", "return"].contains(&name),
+    }
+}
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
     /// The number of open regions.
@@ -215,7 +224,8 @@ impl<'a> Reader<'a> {
                         Some((opened, _)) if close(opened) == byte => end += 1,
                         Some((opened, from)) => {
                             let (opened, close) = (char::from(opened), char::from(close(opened)));
-                            let message = format!("expected `{close}` to close this `{opened}`, found `{}`", char::from(byte));
+                            let message =
+                                format!("expected `{close}` to close this `{opened}`, found `{}`", char::from(byte));
                             return Err(Error::at(at + from, message).syntax());
                         }
                     }
@@ -390,6 +400,13 @@ impl<'a> Reader<'a> {
         } else {
             self.word().ok_or_else(|| self.cursor.expected("an operation"))?
         };
+        if !is_generic && !is_known(name) {
+            let message = format!(
+                "unknown operation `{}`: a module of StableHLO has no operations of this dialect",
+                excerpt(name)
+            );
+            return Err(Error::at(at, message).unknown());
+        }
         let mut operation = Operation { groups, is_generic, ..Operation::new(name, at) };
         match name {
             "func.func" | "func" if !is_generic => self.function(&mut operation)?,
@@ -455,8 +472,10 @@ impl<'a> Reader<'a> {
     /// Gives a function in the generic form the regions of the short form.
     fn generic_function(&self, operation: &mut Operation<'a>) -> Result<(), Error> {
         let kind = operation.attribute(&["function_type"]).copied();
-        let kind = kind.ok_or_else(|| Error::at(operation.at, "`func.func` must have a `function_type`, found none"))?;
-        let arrow = kind.text.find("->").ok_or_else(|| kind.expected("a type such as `(tensor<f32>) -> tensor<f32>`"))?;
+        let kind =
+            kind.ok_or_else(|| Error::at(operation.at, "`func.func` must have a `function_type`, found none"))?;
+        let arrow =
+            kind.text.find("->").ok_or_else(|| kind.expected("a type such as `(tensor<f32>) -> tensor<f32>`"))?;
         let mut reader = Reader { cursor: Cursor::new(&kind.text[arrow + 2..]), depth: 0, types: self.types.clone() };
         let list = if reader.cursor.eat("(") { reader.types(")") } else { reader.bare_types() };
         let list = list.map_err(|error| error.shifted(kind.at + arrow + 2))?;
@@ -584,6 +603,16 @@ impl<'a> Reader<'a> {
                         return Ok(());
                     }
                     let word = self.word().unwrap_or_default();
+                    let applies = || operation.attributes.last().is_some_and(|own| own.text == "applies");
+                    if word == "return" || word == "call" || word.contains('.') && !applies() {
+                        // The next operation begins.
+                        let message = format!(
+                            "expected `:` and the signature of `{}`, found `{}`",
+                            operation.name,
+                            excerpt(word)
+                        );
+                        return Err(Error::at(at, message).syntax());
+                    }
                     if word == "init" && self.cursor.eat(":") {
                         continue;
                     }

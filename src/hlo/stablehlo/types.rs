@@ -25,6 +25,7 @@ fn extent(text: &str) -> Option<usize> {
         match byte {
             b'<' | b'(' | b'[' | b'{' => depth += 1,
             b'>' if text[..at].ends_with('-') => {}
+            b'\n' if depth > 0 => return None,
             b'>' | b')' | b']' | b'}' if depth > 0 => {
                 depth -= 1;
                 if depth == 0 {
@@ -105,14 +106,16 @@ pub(super) fn parts(text: &str) -> Vec<(&str, usize)> {
 /// `2x?xf32, #stablehlo.bounds<?, 4>`.
 fn array(text: &str) -> Result<Array, Error> {
     let parts = parts(text);
-    let (body, _) = *parts.first().ok_or_else(|| Error::at(0, "expected sizes and an element type, found none").syntax())?;
+    let (body, _) =
+        *parts.first().ok_or_else(|| Error::at(0, "expected sizes and an element type, found none").syntax())?;
     let (mut rest, mut dims) = (body, Vec::new());
     loop {
         let Some((size, after)) = rest.split_once('x') else { break };
         let dim = match size.trim() {
             "?" => Dim::Unbounded,
             digits if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
-                let large = || Error::at(body.len() - rest.len(), format!("a size must fit in 64 bits, found {digits}"));
+                let large =
+                    || Error::at(body.len() - rest.len(), format!("a size must fit in 64 bits, found {digits}"));
                 Dim::Exact(digits.parse().map_err(|_| large().too_large())?)
             }
             _ => break,
@@ -126,7 +129,11 @@ fn array(text: &str) -> Result<Array, Error> {
         bounds(encoding, &mut dims).map_err(|error| error.shifted(*at))?;
     }
     if dims.len() > Layout::MAX_RANK {
-        return Err(Error::at(0, format!("there must be at most {} dimensions, found {}", Layout::MAX_RANK, dims.len())).too_large());
+        return Err(Error::at(
+            0,
+            format!("there must be at most {} dimensions, found {}", Layout::MAX_RANK, dims.len()),
+        )
+        .too_large());
     }
     let layout = Layout::row_major(dims.len());
     if let Some(sizes) = dims.iter().map(|dim| dim.bound()).collect::<Option<Vec<i64>>>() {
@@ -138,7 +145,8 @@ fn array(text: &str) -> Result<Array, Error> {
 /// The element type of a name of MLIR.
 fn element(name: &str) -> Result<ElementType, Error> {
     if name.starts_with('!') {
-        let message = format!("expected an element type that HLO has, found `{}`: it has no quantised types", excerpt(name));
+        let message =
+            format!("expected an element type that HLO has, found `{}`: it has no quantised types", excerpt(name));
         return Err(Error::at(0, message).unsupported());
     }
     let complex = inside(name, "complex").map(|(part, _)| match part {
@@ -151,7 +159,8 @@ fn element(name: &str) -> Result<ElementType, Error> {
     match found {
         Some(element) if element.is_data() && !name.contains('_') => Ok(element),
         _ => {
-            let message = format!("expected an element type such as `f32`, `i32` or `complex<f32>`, found `{}`", excerpt(name));
+            let message =
+                format!("expected an element type such as `f32`, `i32` or `complex<f32>`, found `{}`", excerpt(name));
             Err(Error::at(0, message).unknown())
         }
     }
@@ -161,7 +170,8 @@ fn element(name: &str) -> Result<ElementType, Error> {
 fn bounds(text: &str, dims: &mut [Dim]) -> Result<(), Error> {
     let list = inside(text, "#stablehlo.bounds").or_else(|| inside(text, "#mhlo.type_extensions"));
     let list = list.or_else(|| inside(text, "#stablehlo.type_extensions"));
-    let message = || format!("expected `#stablehlo.bounds<..>` with a bound or `?` for each size, found `{}`", excerpt(text));
+    let message =
+        || format!("expected `#stablehlo.bounds<..>` with a bound or `?` for each size, found `{}`", excerpt(text));
     let wrong = || Error::at(0, message()).unsupported();
     let (list, _) = list.ok_or_else(wrong)?;
     let list = list.trim_start_matches("bounds").trim_start().trim_start_matches('=').trim();

@@ -89,7 +89,8 @@ impl Labels {
     /// Reads `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
     fn read(own: &Attribute) -> Result<Labels, Error> {
         let wrong = || own.expected("dimensions such as `[b, 0, f]x[0, i, o]->[b, 0, f]`");
-        let text = own.text.strip_prefix("#stablehlo.conv<").and_then(|text| text.strip_suffix('>')).unwrap_or(own.text);
+        let text =
+            own.text.strip_prefix("#stablehlo.conv<").and_then(|text| text.strip_suffix('>')).unwrap_or(own.text);
         if text.starts_with("raw") || !text.contains("->") {
             return Labels::raw(own);
         }

@@ -187,7 +187,8 @@ impl<'a> Writer<'a> {
             return Ok((written.clone(), shapes));
         }
         if !self.open.insert(name) {
-            let message = format!("function `{}` must not call itself, found a call, perhaps through others", excerpt(name));
+            let message =
+                format!("function `{}` must not call itself, found a call, perhaps through others", excerpt(name));
             return Err(Error::at(at, message));
         }
         let own = self.computation_name(name);
@@ -267,16 +268,27 @@ impl<'a> Writer<'a> {
         };
         let together = form != Form::Each && shapes.len() != 1;
         let values: Vec<Value> = if together {
-            let tuple = self.line("arguments", &Shape::Tuple(shapes.clone()), ("parameter", Inside::Text("0")), &[], at, None);
+            let tuple =
+                self.line("arguments", &Shape::Tuple(shapes.clone()), ("parameter", Inside::Text("0")), &[], at, None);
             let element = |(k, (((name, _), ..), shape)): (usize, (&((&str, usize), Type, _), &Shape))| {
                 self.element(&tuple, k, (&named(name, "argument"), shape), at, None)
             };
             all.iter().zip(&shapes).enumerate().map(element).collect()
         } else {
-            let parameter = |(k, (((name, _), _, argument), shape)): (usize, (&((&str, usize), Type, Option<&'a Argument<'a>>), &Shape))| {
+            let parameter = |(k, (((name, _), _, argument), shape)): (
+                usize,
+                (&((&str, usize), Type, Option<&'a Argument<'a>>), &Shape),
+            )| {
                 let attributes = argument.map_or(Vec::new(), |own| self.sharding_of(&own.attributes, shape));
                 let location = argument.and_then(|own| own.location);
-                self.line(&named(name, "arg"), shape, ("parameter", Inside::Text(&k.to_string())), &attributes, at, location)
+                self.line(
+                    &named(name, "arg"),
+                    shape,
+                    ("parameter", Inside::Text(&k.to_string())),
+                    &attributes,
+                    at,
+                    location,
+                )
             };
             all.iter().zip(&shapes).enumerate().map(parameter).collect()
         };
@@ -305,7 +317,9 @@ impl<'a> Writer<'a> {
     /// Writes the root from the values that a region returns.
     fn results(&mut self, returned: &'a Operation<'a>, form: Form, captured: &[Captured<'a>]) {
         let passed: Vec<Operand<'a>> = match form {
-            Form::Carried => captured.iter().map(|((name, number), _)| Operand { name, number: *number, at: returned.at }).collect(),
+            Form::Carried => {
+                captured.iter().map(|((name, number), _)| Operand { name, number: *number, at: returned.at }).collect()
+            }
             _ => Vec::new(),
         };
         let mut values = Vec::new();
@@ -372,7 +386,9 @@ impl<'a> Writer<'a> {
         find(operand.number).cloned().ok_or_else(|| {
             let (name, number) = (excerpt(operand.name), operand.number);
             match find(0) {
-                Some(_) => Error::at(operand.at, format!("`%{name}` must have more than {number} results, found fewer")),
+                Some(_) => {
+                    Error::at(operand.at, format!("`%{name}` must have more than {number} results, found fewer"))
+                }
                 None => Error::at(operand.at, format!("unknown value `%{name}`: it must be defined before")).unknown(),
             }
         })
@@ -426,8 +442,12 @@ impl<'a> Writer<'a> {
             Inside::Values(values) => (names(values), values.iter().map(|value| value.line).collect()),
             Inside::Text(text) => (text.to_string(), Vec::new()),
         };
-        let called: Vec<String> = attributes.iter().filter(|own| CALLS.contains(&own.0)).flat_map(|own| called(&own.1)).collect();
-        if opcode == "parameter" || has_effect(opcode, attributes) || called.iter().any(|name| self.effects.contains(name)) {
+        let called: Vec<String> =
+            attributes.iter().filter(|own| CALLS.contains(&own.0)).flat_map(|own| called(&own.1)).collect();
+        if opcode == "parameter"
+            || has_effect(opcode, attributes)
+            || called.iter().any(|name| self.effects.contains(name))
+        {
             scope.kept.push(scope.lines.len());
             if opcode != "parameter" {
                 self.effects.insert(scope.name.clone());
@@ -460,7 +480,14 @@ impl<'a> Writer<'a> {
         at: usize,
         location: Option<&'a str>,
     ) -> Value {
-        self.line(wanted, shape, ("get-tuple-element", Inside::Values(std::slice::from_ref(tuple))), &[("index", k.to_string(), at)], at, location)
+        self.line(
+            wanted,
+            shape,
+            ("get-tuple-element", Inside::Values(std::slice::from_ref(tuple))),
+            &[("index", k.to_string(), at)],
+            at,
+            location,
+        )
     }
 }
 
@@ -473,7 +500,8 @@ fn called(text: &str) -> Vec<String> {
 /// Whether an instruction does more than compute its result.
 fn has_effect(opcode: &str, attributes: &[Written]) -> bool {
     let seen = ["infeed", "outfeed", "send", "recv", "send-done", "recv-done", "after-all", "rng", "rng-bit-generator"];
-    let exchanges = attributes.iter().any(|own| matches!(own.0, "channel_id" | "replica_groups" | "source_target_pairs"));
+    let exchanges =
+        attributes.iter().any(|own| matches!(own.0, "channel_id" | "replica_groups" | "source_target_pairs"));
     let says = |own: &Written| own.0 == "custom_call_has_side_effect" || own.0 == "sharding";
     seen.contains(&opcode) || exchanges || attributes.iter().any(says)
 }

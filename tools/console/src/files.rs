@@ -67,7 +67,7 @@ fn program(bytes: &[u8]) -> Option<String> {
     // Field 1 of a protocol buffer, with a length: the name of a module of HLO, or the module itself.
     if bytes.starts_with(b"ML\xefR") {
         return Some(
-            "expected HLO text, found bytecode of MLIR; XLA's `hlo-translate --mlir-to-hlo` makes HLO of StableHLO"
+            "expected text, found bytecode of MLIR; `stablehlo-translate --deserialize` prints an artifact of StableHLO"
                 .to_string(),
         );
     }
