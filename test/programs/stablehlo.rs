@@ -5,7 +5,7 @@ use layout_reference::blocks::{self, parse, places};
 use layout_reference::interpreter::number::rounded;
 use layout_reference::interpreter::{self, Number, Value};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Attribute, Instruction, Module, Sharding, Values};
+use tensor_layout::hlo::{Attribute, Instruction, Sharding, Values};
 
 /// The text of a file in `test/stablehlo`.
 fn file(name: &str) -> String {

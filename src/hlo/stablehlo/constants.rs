@@ -118,7 +118,7 @@ impl<'a> Dense<'a> {
             return Ok((0..count).map(bit).collect());
         }
         let whole = bytes.len() / (size * parts);
-        if bytes.len() % (size * parts) != 0 || whole != count && whole != 1 {
+        if !bytes.len().is_multiple_of(size * parts) || whole != count && whole != 1 {
             return Err(self.attribute.expected(&format!("{count} elements of {bits} bits")));
         }
         let pattern = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));

@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
                     let joined = after.strip_prefix("x ").map(str::trim_start).is_some_and(|own| own.starts_with('['));
                     let joins = |text: &str| [" :", "->"].iter().any(|sign| text.ends_with(sign));
                     let typed = typed && (after.starts_with(": ") || after.starts_with("->") || joins(&rest[..end]));
-                    if !typed && !(joined || rest[..end].ends_with(" x")) {
+                    if !(typed || joined || rest[..end].ends_with(" x")) {
                         break;
                     }
                     end = next;
@@ -543,15 +543,12 @@ impl<'a> Reader<'a> {
     fn loose(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
         let (mut parentheses, mut arguments) = (0usize, Vec::new());
         loop {
-            let (at, rest) = (self.cursor.at(), self.cursor.rest());
+            let at = self.cursor.at();
             match self.cursor.peek() {
                 Some(b'%') => {
                     let operand = self.operand()?;
                     match self.cursor.peek() {
-                        Some(b'=') => {
-                            let message = format!("`:` and the signature of `{}`", excerpt(operation.name));
-                            return Err(self.cursor.expected(&message));
-                        }
+                        Some(b'=') => return Err(self.cursor.expected(&signature_of(operation))),
                         Some(b':') if parentheses > 0 => {
                             self.cursor.advance(1);
                             arguments.push(self.typed(operand.name)?);
@@ -559,15 +556,7 @@ impl<'a> Reader<'a> {
                         _ => operation.operands.push(operand),
                     }
                 }
-                Some(b':') => {
-                    self.cursor.advance(1);
-                    self.signature(operation)?;
-                    if self.eat_word("reducer") {
-                        let region = self.reducer()?;
-                        operation.regions.push(region);
-                    }
-                    return Ok(());
-                }
+                Some(b':') => return self.ending(operation),
                 Some(b'(') => {
                     self.cursor.advance(1);
                     parentheses += 1;
@@ -602,36 +591,47 @@ impl<'a> Reader<'a> {
                     if self.ends_without_signature(operation) {
                         return Ok(());
                     }
-                    let word = self.word().unwrap_or_default();
-                    let applies = || operation.attributes.last().is_some_and(|own| own.text == "applies");
-                    if word == "return" || word == "call" || word.contains('.') && !applies() {
-                        // The next operation begins.
-                        let message = format!(
-                            "expected `:` and the signature of `{}`, found `{}`",
-                            operation.name,
-                            excerpt(word)
-                        );
-                        return Err(Error::at(at, message).syntax());
-                    }
-                    if word == "init" && self.cursor.eat(":") {
-                        continue;
-                    }
-                    let (mut name, mut text, mut place) = ("", word, at);
-                    if self.cursor.eat("=") {
-                        (name, (text, place)) = (word, self.balanced(false)?);
-                    } else if self.cursor.peek() == Some(b'<') {
-                        let (group, from) = self.balanced(false)?;
-                        text = &rest[..from - at + group.len()];
-                    }
-                    operation.attributes.push(Attribute { name, text, at: place });
+                    self.clause(operation)?;
                 }
                 Some(b'}') if operation.operands.is_empty() && parentheses == 0 => return Ok(()),
-                _ => {
-                    let message = format!("`:` and the signature of `{}`", excerpt(operation.name));
-                    return Err(self.cursor.expected(&message));
-                }
+                _ => return Err(self.cursor.expected(&signature_of(operation))),
             }
         }
+    }
+
+    /// Reads what comes after the operands: the signature, and the reducer of a `reduce`.
+    fn ending(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
+        self.cursor.advance(1);
+        self.signature(operation)?;
+        if self.eat_word("reducer") {
+            let region = self.reducer()?;
+            operation.regions.push(region);
+        }
+        Ok(())
+    }
+
+    /// Reads a word: a clause `name = value`, a value such as `dense<..>`, or a word alone.
+    fn clause(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
+        let (at, rest) = (self.cursor.at(), self.cursor.rest());
+        let word = self.word().unwrap_or_default();
+        let applies = || operation.attributes.last().is_some_and(|own| own.text == "applies");
+        if word == "return" || word == "call" || word.contains('.') && !applies() {
+            // The next operation begins.
+            let message = format!("expected {}, found `{}`", signature_of(operation), excerpt(word));
+            return Err(Error::at(at, message).syntax());
+        }
+        if word == "init" && self.cursor.eat(":") {
+            return Ok(());
+        }
+        let (mut name, mut text, mut place) = ("", word, at);
+        if self.cursor.eat("=") {
+            (name, (text, place)) = (word, self.balanced(false)?);
+        } else if self.cursor.peek() == Some(b'<') {
+            let (group, from) = self.balanced(false)?;
+            text = &rest[..from - at + group.len()];
+        }
+        operation.attributes.push(Attribute { name, text, at: place });
+        Ok(())
     }
 
     /// Whether an operation without operands has ended, as `return` and `sdy.mesh` do: a location or the next one
@@ -688,4 +688,9 @@ impl<'a> Reader<'a> {
         }
         Ok(types)
     }
+}
+
+/// What an operation lacks, for a message.
+fn signature_of(operation: &Operation) -> String {
+    format!("`:` and the signature of `{}`", excerpt(operation.name))
 }

@@ -109,8 +109,7 @@ fn array(text: &str) -> Result<Array, Error> {
     let (body, _) =
         *parts.first().ok_or_else(|| Error::at(0, "expected sizes and an element type, found none").syntax())?;
     let (mut rest, mut dims) = (body, Vec::new());
-    loop {
-        let Some((size, after)) = rest.split_once('x') else { break };
+    while let Some((size, after)) = rest.split_once('x') {
         let dim = match size.trim() {
             "?" => Dim::Unbounded,
             digits if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {

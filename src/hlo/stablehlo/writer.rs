@@ -4,8 +4,7 @@ use super::attributes::Attribute;
 use super::locations::Locations;
 use super::operations::convert;
 use super::sharding::Meshes;
-use super::syntax::{Argument, Module, Operand, Operation, Region};
-use super::types::Type;
+use super::syntax::{Module, Operand, Operation, Region};
 use crate::hlo::raw::CALLS;
 use crate::operations::shape::Shape;
 use crate::text::{Error, excerpt};
@@ -254,45 +253,34 @@ impl<'a> Writer<'a> {
 
     /// Writes the parameters of a computation.
     fn parameters(&mut self, region: &'a Region<'a>, (form, captured): (Form, &[Captured<'a>]), at: usize) {
-        let own = region.arguments.iter().map(|own| ((own.name, 0), own.kind.clone(), Some(own)));
-        let further = captured.iter().map(|(place, value)| (*place, Ok(value.shape.clone()), None));
-        let all: Vec<((&'a str, usize), Type, Option<&'a Argument<'a>>)> = own.chain(further).collect();
-        let shapes: Result<Vec<Shape>, Error> = all.iter().map(|(_, kind, _)| kind.clone()).collect();
-        let shapes = match shapes {
+        let own = region.arguments.iter().map(|own| (own.name, 0));
+        let places: Vec<(&'a str, usize)> = own.chain(captured.iter().map(|(place, _)| *place)).collect();
+        let own = region.arguments.iter().map(|own| own.kind.clone());
+        let further = captured.iter().map(|(_, value)| Ok(value.shape.clone()));
+        let shapes: Vec<Shape> = match own.chain(further).collect() {
             Ok(shapes) => shapes,
             Err(error) => {
                 self.errors.push(error);
-                self.bind_all(all.iter().map(|(place, ..)| *place), &[]);
-                return;
+                return self.bind_all(places.into_iter(), &[]);
             }
         };
         let together = form != Form::Each && shapes.len() != 1;
-        let values: Vec<Value> = if together {
-            let tuple =
-                self.line("arguments", &Shape::Tuple(shapes.clone()), ("parameter", Inside::Text("0")), &[], at, None);
-            let element = |(k, (((name, _), ..), shape)): (usize, (&((&str, usize), Type, _), &Shape))| {
-                self.element(&tuple, k, (&named(name, "argument"), shape), at, None)
-            };
-            all.iter().zip(&shapes).enumerate().map(element).collect()
-        } else {
-            let parameter = |(k, (((name, _), _, argument), shape)): (
-                usize,
-                (&((&str, usize), Type, Option<&'a Argument<'a>>), &Shape),
-            )| {
+        let tuple = together.then(|| {
+            self.line("arguments", &Shape::Tuple(shapes.clone()), ("parameter", Inside::Text("0")), &[], at, None)
+        });
+        let mut values = Vec::new();
+        for (k, shape) in shapes.iter().enumerate() {
+            let name = named(places[k].0, "arg");
+            values.push(if let Some(tuple) = &tuple {
+                self.element(tuple, k, (&name, shape), at, None)
+            } else {
+                let argument = region.arguments.get(k);
                 let attributes = argument.map_or(Vec::new(), |own| self.sharding_of(&own.attributes, shape));
                 let location = argument.and_then(|own| own.location);
-                self.line(
-                    &named(name, "arg"),
-                    shape,
-                    ("parameter", Inside::Text(&k.to_string())),
-                    &attributes,
-                    at,
-                    location,
-                )
-            };
-            all.iter().zip(&shapes).enumerate().map(parameter).collect()
-        };
-        self.bind_all(all.iter().map(|(place, ..)| *place), &values);
+                self.line(&name, shape, ("parameter", Inside::Text(&k.to_string())), &attributes, at, location)
+            });
+        }
+        self.bind_all(places.into_iter(), &values);
     }
 
     /// Binds each place to a value; to an error where there are fewer values.
@@ -493,7 +481,7 @@ impl<'a> Writer<'a> {
 
 /// The names of computations in the value of an attribute.
 fn called(text: &str) -> Vec<String> {
-    let names = text.split(|c: char| matches!(c, '{' | '}' | ',' | ' ')).filter(|name| !name.is_empty());
+    let names = text.split(['{', '}', ',', ' ']).filter(|name| !name.is_empty());
     names.map(str::to_string).collect()
 }
 
