@@ -458,6 +458,30 @@ def LayoutInlineCalls
   }];
 }
 
+def LayoutImportStablehlo
+    : LayoutPass<"import", "layout-import-stablehlo", "::mlir::ModuleOp"> {
+  let summary = "Turn StableHLO into operations of linalg, tensor and scf";
+  let description = [{
+    A module of functions of StableHLO, MHLO and CHLO becomes what
+    `layout-translate` makes of its text: tensors carry the layouts that
+    `mhlo.layout_mode` says. The dialects need not be registered: the text is in the
+    generic form, and `--allow-unregistered-dialect` lets it pass. A module without
+    such operations stays as it is.
+
+    An operation without a counterpart is an error at its place, and leaves the
+    module as it was.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutFuseElementwise
     : LayoutPass<"bufferize", "layout-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Make one operation of elementwise ones that only it reads";

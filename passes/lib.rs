@@ -61,6 +61,7 @@ pub mod choose;
 pub mod distribute;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
+pub mod import;
 #[cfg_attr(not(feature = "vectorize"), allow(dead_code, reason = "vector code uses the rest"))]
 mod kernel;
 pub mod llvm;

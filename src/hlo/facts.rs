@@ -14,7 +14,7 @@ use super::literal::Values;
 use super::module::{Computation, Instruction, Module};
 use crate::operations::facts::Facts;
 use crate::operations::operation::Operation;
-use crate::operations::shape::{Shape, leaves};
+use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::{Cursor, Error};
 use crate::tiled::layout::Layout;
 use std::collections::HashMap;
@@ -78,6 +78,20 @@ impl Module {
             found.push(own);
         }
         found
+    }
+
+    /// The shapes of the entry's parameters and of its result, with the layouts of `entry_computation_layout`.
+    pub fn entry_shapes(&self) -> (Vec<Shape>, Shape) {
+        let (entry, mut facts) = (&self.computations[self.entry], Facts::default());
+        // Checked when the module was read.
+        if let Some(text) = self.attribute("entry_computation_layout") {
+            let _ = self.entry_layouts(text, &mut facts);
+        }
+        let parameter = |(number, k): (usize, &usize)| {
+            laid_out(&entry.instructions[*k].shape, &mut 0, &|leaf| facts.arguments.get(&(number, leaf)))
+        };
+        let parameters = entry.parameters.iter().enumerate().map(parameter).collect();
+        (parameters, laid_out(&entry.result().shape, &mut 0, &|leaf| facts.results.get(&leaf)))
     }
 
     /// Reads `{(f32[2]{0})->f32[3]{0}}`.
@@ -211,6 +225,20 @@ fn said(cursor: &mut Cursor) -> Result<Vec<(usize, Layout)>, Error> {
     let shape = Shape::read(cursor, 0)?;
     let has_layout = before[..before.len() - cursor.rest().len()].contains('{');
     Ok(leaves(&shape).into_iter().map(|array| array.layout.clone()).enumerate().filter(|_| has_layout).collect())
+}
+
+/// A shape whose arrays have other layouts, by their numbers from `leaf` on.
+fn laid_out<'l>(shape: &Shape, leaf: &mut usize, layout: &impl Fn(usize) -> Option<&'l Layout>) -> Shape {
+    let mut other = |array: &Array| {
+        let layout = layout(*leaf).unwrap_or(&array.layout).clone();
+        *leaf += 1;
+        Array { layout, ..array.clone() }
+    };
+    match shape {
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| laid_out(part, leaf, layout)).collect()),
+        Shape::Buffer(array) => Shape::Buffer(other(array)),
+        Shape::Array(array) => Shape::Array(other(array)),
+    }
 }
 
 /// The part of the computation's parameter that an instruction extracts.

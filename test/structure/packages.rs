@@ -54,14 +54,14 @@ fn tools_need_no_llvm() {
     }
 }
 
-/// A compiler that embeds the dialect and its lowering builds neither the planner nor verification.
+/// A compiler that embeds the dialect and its lowering builds neither planner, import nor verification.
 #[test]
 fn lowering_needs_no_planner() {
     let checkout = Checkout::new();
     for name in ["layout-passes", "layout-embed"] {
         for (features, wanted) in [(&["--no-default-features"][..], false), (&[], true)] {
             let tree = packages(&checkout, name, features);
-            for optional in ["layout-plan", "layout-verify"] {
+            for optional in ["layout-plan", "layout-translate", "layout-verify"] {
                 assert_eq!(
                     tree.contains(&format!("\n{optional} v")),
                     wanted,

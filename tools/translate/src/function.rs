@@ -56,6 +56,8 @@ struct Function<'a> {
     /// The end of each part among the values of a tuple, for tuples with `get-tuple-element` users.
     ends: HashMap<usize, Vec<usize>>,
     wrong: Vec<Error>,
+    /// The shape of the results: of the entry, in the layouts of the module's header.
+    results: Shape,
 }
 
 /// The text of the function of a computation.
@@ -79,21 +81,27 @@ pub fn function(
         values: Vec::new(),
         ends: HashMap::new(),
         wrong: Vec::new(),
+        results: computation.result().shape.clone(),
     };
-    function.arguments();
+    let own = |k: &usize| computation.instructions[*k].shape.clone();
+    let mut parameters: Vec<Shape> = computation.parameters.iter().map(own).collect();
+    if number == module.entry {
+        (parameters, function.results) = module.entry_shapes();
+    }
+    function.arguments(&parameters);
     function.head(number == module.entry);
     computation.instructions.iter().for_each(|i| function.instruction(i));
-    if function.wrong.is_empty() { Ok(function.ended()) } else { Err(function.wrong) }
+    function.ended()
 }
 
 impl Function<'_> {
     /// Names the leaves of the parameters `%a0`, `%a1`, ...
-    fn arguments(&mut self) {
+    fn arguments(&mut self, shapes: &[Shape]) {
         let mut count = 0;
-        for k in &self.computation.parameters {
-            let i = &self.computation.instructions[*k];
-            let mut leaves = tensors(&i.shape).unwrap_or_else(|fault| {
-                self.wrong.push(fault.error(i.at));
+        for (k, shape) in self.computation.parameters.iter().zip(shapes) {
+            let at = self.computation.instructions[*k].at;
+            let mut leaves = tensors(shape).unwrap_or_else(|fault| {
+                self.wrong.push(fault.error(at));
                 Vec::new()
             });
             for leaf in &mut leaves {
@@ -108,7 +116,10 @@ impl Function<'_> {
     fn instruction(&mut self, i: &Instruction) {
         self.builder.w.location = format!(" loc({})", self.source.location(i));
         let done = match &i.operation {
-            Operation::Parameter { number } => Ok(self.arguments[*number].clone()),
+            Operation::Parameter { number } => {
+                let own = tensors(&i.shape);
+                own.and_then(|own| self.builder.all_converted(&self.arguments[*number], &own))
+            }
             Operation::GetTupleElement { index } => self.part(i, *index),
             _ if self.lacks_operands(i) => Ok(Vec::new()),
             _ => self.written(i),
@@ -173,7 +184,7 @@ impl Function<'_> {
         });
         let arguments = of_parameters.collect::<Vec<String>>().join(", ");
         // A root without tensors already has an error.
-        let results = tensors(&computation.result().shape).unwrap_or_default();
+        let results = tensors(&self.results).unwrap_or_default();
         let (visibility, name) = (if entry { "" } else { "private " }, symbol(&computation.name));
         let with_shardings = match entry {
             true => {
@@ -188,13 +199,23 @@ impl Function<'_> {
     }
 
     /// The text of the function, with its return and its end.
-    fn ended(self) -> String {
-        let Function { computation, source, values, builder, .. } = self;
-        let (results, mut text) = (&values[computation.root], builder.w.text);
-        let root = source.location(computation.result());
-        let _ = writeln!(text, "    return{} loc({root})", with_types(&names(results), &types(results)));
-        let _ = writeln!(text, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
-        text
+    fn ended(mut self) -> Result<String, Vec<Error>> {
+        let (computation, source) = (self.computation, self.source);
+        let root = computation.result();
+        if self.wrong.is_empty() {
+            self.builder.w.location = format!(" loc({})", source.location(root));
+            let results = tensors(&self.results);
+            let results = results.and_then(|to| self.builder.all_converted(&self.values[computation.root], &to));
+            match results {
+                Ok(results) => {
+                    let (text, location) = (&mut self.builder.w.text, source.location(root));
+                    let _ = writeln!(text, "    return{} loc({location})", with_types(&names(&results), &types(&results)));
+                    let _ = writeln!(text, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
+                }
+                Err(fault) => self.wrong.push(fault.error(root.at)),
+            }
+        }
+        if self.wrong.is_empty() { Ok(self.builder.w.text) } else { Err(self.wrong) }
     }
 }
 
