@@ -43,6 +43,7 @@ pages! {
     rationale: "docs/rationale.md",
     release: "docs/release.md",
     solver: "docs/solver.md",
+    stablehlo: "docs/stablehlo.md",
     targets: "docs/targets.md",
     tensor_layouts: "docs/tensor-layouts.md",
     tools: "docs/tools.md",

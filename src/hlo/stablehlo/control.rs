@@ -252,9 +252,44 @@ pub(super) fn resharded(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.one("custom-call", &[target, ("sharding", text, own.at)])
 }
 
-/// An operation of Shardy whose region runs on the parts of each device.
-pub(super) fn unsupported_region(site: &mut Site) -> Result<Vec<Value>, Error> {
-    let message =
-        "has no instruction of HLO: `sdy_opt --sdy-...` and JAX's `as_text(\"hlo\")` write it as custom calls";
-    Err(site.error(message).unsupported())
+/// Shardy's computation on the part of each device, by the custom calls that XLA writes around the call of its body.
+pub(super) fn manual_computation(site: &mut Site) -> Result<Vec<Value>, Error> {
+    let region = region(site, 0)?;
+    let notes = |site: &mut Site, name: &'static str| -> Vec<Written> {
+        let at = site.operation.at;
+        let own = site.attribute(&[name]).map(|own| own.text.replace('\\', "\\\\").replace('"', "\\\""));
+        let note = own.map(|text| ("frontend_attributes", format!("{{xla.sdy.{name}=\"{text}\"}}"), at));
+        let effect = ("custom_call_has_side_effect", "true".to_string(), at);
+        note.into_iter().chain([effect]).collect()
+    };
+    site.attribute(&["manual_axes"]);
+    let (inside, outside) = (notes(site, "in_shardings"), notes(site, "out_shardings"));
+    let parts: Vec<Shape> = region.arguments.iter().map(|own| own.kind.clone()).collect::<Result<_, _>>()?;
+    let operands = site.operands.clone();
+    let mut local = converted(site, ("local", "xla.sdy.GlobalToLocalShape"), &operands, &parts, inside);
+    let captured = site.writer.captured(&[region]);
+    local.extend(captured.iter().map(|(_, value)| value.clone()));
+    let body = written(site, region, "body", (Form::Each, &captured));
+    let returned = site.writer.result_shapes();
+    let shape = if let [one] = &returned[..] { one.clone() } else { Shape::Tuple(returned.clone()) };
+    let at = site.operation.at;
+    let called = site.step("call", &shape, "call", &local, &[("to_apply", body, at)]);
+    let called = site.elements_of("part", &called, &returned);
+    let results = site.results.clone();
+    Ok(converted(site, ("whole", "xla.sdy.LocalToGlobalShape"), &called, &results, outside))
+}
+
+/// The results of a custom call that gives each operand another shape.
+fn converted(
+    site: &mut Site,
+    (role, target): (&str, &str),
+    operands: &[Value],
+    shapes: &[Shape],
+    notes: Vec<Written>,
+) -> Vec<Value> {
+    let mut attributes = vec![("custom_call_target", format!("\"{target}\""), site.operation.at)];
+    attributes.extend(notes);
+    let shape = if let [one] = shapes { one.clone() } else { Shape::Tuple(shapes.to_vec()) };
+    let value = site.step(role, &shape, "custom-call", operands, &attributes);
+    site.elements_of(role, &value, shapes)
 }

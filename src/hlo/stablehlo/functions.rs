@@ -20,7 +20,6 @@ pub(super) static ROWS: &[(&str, Row)] = &[
     ("acos", |site| site.one("acos", &[])),
     ("acosh", |site| site.one("acosh", &[])),
     ("asin", |site| site.one("asin", &[])),
-    ("asin_acos_kernel", |site| Err(site.error("has no instruction of HLO").unsupported())),
     ("asinh", |site| site.one("asinh", &[])),
     ("atan", |site| {
         function(site, |math, x| {
@@ -47,7 +46,7 @@ pub(super) static ROWS: &[(&str, Row)] = &[
     ("broadcast_subtract", |site| broadcast_operands(site, "subtract")),
     ("broadcast_xor", |site| broadcast_operands(site, "xor")),
     ("conj", conjugate),
-    ("constant", constant),
+    ("constant", super::operations::constant),
     ("constant_like", constant_like),
     ("cosh", |site| site.one("cosh", &[])),
     ("digamma", |site| function(site, |math, x| math.digamma(&x[0]))),
@@ -89,10 +88,6 @@ fn conjugate(site: &mut Site) -> Result<Vec<Value>, Error> {
     let im = site.step("im", &shape, "imag", &[x], &[]);
     let negative = site.step("negative", &shape, "negate", &[im], &[]);
     site.result("complex", &[re, negative], &[])
-}
-
-fn constant(site: &mut Site) -> Result<Vec<Value>, Error> {
-    super::operations::constant(site)
 }
 
 fn constant_like(site: &mut Site) -> Result<Vec<Value>, Error> {

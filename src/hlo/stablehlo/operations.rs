@@ -194,7 +194,7 @@ static OTHERS: &[(&str, Row)] = &[
     ("arith.constant", constant),
     ("call", control::call),
     ("func.call", control::call),
-    ("sdy.manual_computation", control::unsupported_region),
+    ("sdy.manual_computation", control::manual_computation),
     ("sdy.propagation_barrier", control::same),
     ("sdy.reshard", control::resharded),
     ("sdy.sharding_constraint", control::resharded),
@@ -453,6 +453,16 @@ impl<'w, 'a> Site<'w, 'a> {
             let name = self.result_name(k);
             self.writer.element(tuple, k, (&name, shape), at, location)
         };
+        shapes.iter().enumerate().map(element).collect()
+    }
+
+    /// The elements of a value of several shapes; the value itself where it has one.
+    pub fn elements_of(&mut self, role: &str, value: &Value, shapes: &[Shape]) -> Vec<Value> {
+        if shapes.len() == 1 {
+            return vec![value.clone()];
+        }
+        let (at, location, name) = (self.operation.at, self.operation.location, self.further_name(role));
+        let element = |(k, shape)| self.writer.element(value, k, (&format!("{name}.{k}"), shape), at, location);
         shapes.iter().enumerate().map(element).collect()
     }
 

@@ -100,6 +100,8 @@ pub(super) struct Writer<'a> {
     done: Vec<Done>,
     /// The computations that have effects.
     effects: HashSet<String>,
+    /// The shapes that the region written last returns.
+    returned: Vec<Shape>,
     pub errors: Vec<Error>,
     pub warnings: Vec<Error>,
 }
@@ -133,6 +135,7 @@ impl<'a> Writer<'a> {
             scopes: Vec::new(),
             done: Vec::new(),
             effects: HashSet::new(),
+            returned: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
         }
@@ -318,11 +321,17 @@ impl<'a> Writer<'a> {
                 Err(error) => return self.errors.push(error),
             }
         }
+        self.returned = values.iter().map(|value| value.shape.clone()).collect();
         let root = match &values[..] {
             [one] => one.clone(),
             _ => self.tuple("results", &values, returned.at),
         };
         self.root(&root);
+    }
+
+    /// The shapes that the region written last returns.
+    pub fn result_shapes(&self) -> Vec<Shape> {
+        self.returned.clone()
     }
 
     /// Marks the root.

@@ -209,7 +209,8 @@ impl Function<'_> {
             match results {
                 Ok(results) => {
                     let (text, location) = (&mut self.builder.w.text, source.location(root));
-                    let _ = writeln!(text, "    return{} loc({location})", with_types(&names(&results), &types(&results)));
+                    let _ =
+                        writeln!(text, "    return{} loc({location})", with_types(&names(&results), &types(&results)));
                     let _ = writeln!(text, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
                 }
                 Err(fault) => self.wrong.push(fault.error(root.at)),

@@ -17,8 +17,8 @@ use tensor_layout::hlo::Module;
     after_help = AFTER_HELP
 )]
 struct Arguments {
-    /// Read HLO as XLA and JAX dump it
-    #[arg(long, required = true)]
+    /// Read HLO as XLA and JAX dump it, or StableHLO
+    #[arg(long, required = true, visible_alias = "import-stablehlo")]
     import_hlo: bool,
     /// What becomes of exchanges between devices: calls of functions that somebody else writes, or what a single device gets
     #[arg(long, value_name = "calls|single", default_value = "calls")]
