@@ -22,6 +22,7 @@ while read -r file; do
   fi
   case $file in
     src/planning/*) tests+=(plan rules) ;;
+    src/programs/*) tests+=(translate rules) imports+=(imports) parts+=(passes/expand-foreign run/foreign) ;;
     src/maps/* | src/expr.rs) tests+=(maps rules) ;;
     src/hlo/* | src/operations/* | src/analysis/*) tests+=(programs rules) ;;
     src/*) tests+=(layouts rules) ;;

@@ -25,6 +25,7 @@ use std::path::Path;
 const CRATES: &[(&str, bool)] = &[
     ("src", true),
     ("src/planning", true),
+    ("src/programs", false),
     ("dialect", true),
     ("passes", true),
     ("passes/ir", false),

@@ -47,7 +47,7 @@ fn manifests_are_complete() {
 #[test]
 fn tools_need_no_llvm() {
     let checkout = Checkout::new();
-    for name in ["tensor-layout", "layout-plan", "layout-inspect", "layout-translate"] {
+    for name in ["tensor-layout", "layout-plan", "layout-programs", "layout-inspect", "layout-translate"] {
         let tree = packages(&checkout, name, &[]);
         let bound = ["melior", "mlir-sys", "tblgen", "llvm-sys"].map(|package| format!("\n{package} v"));
         assert!(!bound.iter().any(|package| tree.contains(package)), "{name} depends on LLVM:\n{tree}");

@@ -1,27 +1,12 @@
-//! Instructions that are whole programs: templates of MLIR in Jinja, in `instructions/templates`.
-//!
-//! A template is a list of functions, each operation in a line of its own. [`Writer::inline`] inlines one, with those that it
-//! calls. `%c8` and `%c8_i64` are constants of types `index` and `i64`; a name like `%8` is one of the function around.
+//! Instructions that are whole programs: templates of MLIR in Jinja, in `instructions/templates` and in `layout_programs`,
+//! which explains the form. [`Writer::inline`] inlines a function with those that it calls.
 
 use crate::loops::Typed;
 use crate::tensor::ImportResult;
 use crate::writer::Writer;
-use minijinja::{Environment, UndefinedBehavior, Value, context};
+use layout_programs::{Program, Template, constants, is_of_name};
+use minijinja::{Value, context};
 use std::collections::HashMap;
-use std::sync::LazyLock;
-
-/// A template, parsed at its first use.
-pub type Template = LazyLock<Environment<'static>>;
-
-/// Parses a template; a parameter that it uses must be given.
-pub fn parsed(text: &'static str) -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
-    environment.add_template("", text).unwrap_or_else(|error| panic!("{error:#}"));
-    environment
-}
 
 /// Writes the call of a function that is not in the template, by its name and operands; returns its result.
 pub type Callee<'a> = &'a mut dyn FnMut(&mut Writer, &str, &[String]) -> ImportResult<String>;
@@ -29,25 +14,6 @@ pub type Callee<'a> = &'a mut dyn FnMut(&mut Writer, &str, &[String]) -> ImportR
 /// The callee of templates that have all functions.
 pub fn no_callee(_: &mut Writer, name: &str, _: &[String]) -> ImportResult<String> {
     unreachable!("`{name}` is not defined")
-}
-
-/// The functions of a template with its parameters filled in.
-pub struct Program(String);
-
-impl Program {
-    /// Fills in the parameters.
-    pub fn new(template: &Template, values: Value) -> Program {
-        let text = template.get_template("").and_then(|template| template.render(values));
-        Program(text.unwrap_or_else(|error| panic!("{error:#}")))
-    }
-
-    /// The names of a function's arguments, and its body.
-    fn function(&self, name: &str) -> Option<(Vec<&str>, &str)> {
-        let (_, function) = self.0.split_once(&format!("func.func @{name}("))?;
-        let (head, rest) = function.split_once(" {\n")?;
-        let arguments = head.split('%').skip(1).filter_map(|part| Some(part.split_once(':')?.0));
-        Some((arguments.collect(), rest.split_once("\n}")?.0))
-    }
 }
 
 impl Writer<'_> {
@@ -65,8 +31,7 @@ impl Writer<'_> {
         let (names, body) = program.function(name).unwrap_or_else(|| panic!("`{name}` is not defined"));
         let args = args.iter().cloned();
         let mut known: HashMap<String, String> = names.into_iter().map(str::to_string).zip(args).collect();
-        for constant in body.split("%c").skip(1).filter(|text| text.starts_with(|c: char| c.is_ascii_digit())) {
-            let constant = constant.split(|c: char| !is_of_name(c)).next().unwrap_or_default();
+        for constant in constants(body) {
             let (value, of) = constant.split_once('_').unwrap_or((constant, "index"));
             known.entry(format!("c{constant}")).or_insert_with(|| self.constant(value, of));
         }
@@ -120,10 +85,6 @@ impl Writer<'_> {
             Ok(before.into_iter().zip(next).map(|(v, name)| Typed { name, ty: v.ty }).collect())
         })
     }
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// A text with the names that are known, and with other names ended by `suffix`.

@@ -3,8 +3,9 @@
 
 use crate::builder::Builder;
 use crate::loops::Typed;
-use crate::template::{Template, no_callee, parsed};
+use crate::template::no_callee;
 use crate::tensor::{ImportResult, Tensor};
+use layout_programs::{Template, parsed};
 use minijinja::{Value, context};
 
 static CHOLESKY: Template = Template::new(|| parsed(include_str!("templates/cholesky.mlir")));

@@ -1,18 +1,16 @@
-//! Sort and top-k: a merge sort of each line along a dimension, stable, in `n * log2(n)` steps: `templates/sort.mlir`.
+//! Sort and top-k: a merge sort of each line along a dimension, stable, in `n * log2(n)` steps: `layout_programs::SORT`.
 
 use super::computation::applied;
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::scalar::order;
 use crate::syntax::plain;
-use crate::template::{Template, parsed};
 use crate::tensor::{ImportResult, Tensor};
 use crate::writer::Writer;
+use layout_programs::SORT;
 use minijinja::{Value, context};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
-
-static SORT: Template = Template::new(|| parsed(include_str!("templates/sort.mlir")));
 
 /// Whether the elements of the second list come before those of the first; a list has one element of each array.
 type Before<'a> = &'a mut dyn FnMut(&mut Writer, &[String], &[String]) -> ImportResult<String>;
@@ -92,11 +90,12 @@ fn merged(
     }
     let length = length.unwrap_or_else(|| b.w.index(n));
     // Each round makes runs four times as long.
-    let rounds = (0..).find(|k| 4i128.pow(*k) >= i128::from(n)).unwrap_or(0);
+    let rounds = (0..).find(|k| 4i128.pow(*k) >= i128::from(n)).map_or(0, i64::from);
     let mut bounds = data[0].sizes.clone();
     bounds[dim] = 1;
-    let values = context! { arrays, rounds, dim };
-    let done = b.w.inline_nest(&SORT, values, &bounds, &[length], begin, &mut |w, _, elements| {
+    let rounds = b.w.index(rounds);
+    let values = context! { arrays, dim, arguments => Vec::<String>::new() };
+    let done = b.w.inline_nest(&SORT, values, &bounds, &[length, rounds], begin, &mut |w, _, elements| {
         let (left, right) = elements.split_at(data.len());
         before(w, left, right)
     })?;

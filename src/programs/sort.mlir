@@ -1,6 +1,7 @@
 // A stable merge sort of one line of each array, in n * log2(n) steps. The line is copied into scratch. Runs of 1, 2, 4
 // and more elements are merged from one scratch line into the other and back, two widths in each round, so the sorted
 // line is always in the first. A width beyond the line merges as a copy. Elements past the length stay in place.
+// `outer` is the position of the line, of which `arguments` are no values of the function around.
 {% set wholes, lines, elements = (arrays | map(attribute="whole") | join(", "),
   arrays | map(attribute="line") | join(", "), arrays | map(attribute="element") | join(", ")) %}
 {% set at_k = (outer[:dim] + ["%k"] + outer[dim + 1:]) | join(", ") %}
@@ -11,7 +12,7 @@
 {{ ", " if not loop.first }}{{ text | replace("$", loop.index0) }}{{ ": " ~ a[type] if type }}
 {%- endfor %}{% endmacro %}
 
-func.func @main(%length: index, {{ each("%whole$", "whole") }}, {{ each("%a$", "line") }}, {{ each("%b$", "line") }})
+func.func @main(%length: index, %rounds: index, {% for index in arguments %}{{ index }}: index, {% endfor %}{{ each("%whole$", "whole") }}, {{ each("%a$", "line") }}, {{ each("%b$", "line") }})
     -> ({{ wholes }}, {{ lines }}, {{ lines }}) {
   {{ each("%copied$") }} = scf.for %k = %c0 to %length step %c1 iter_args({{ each("%line$ = %a$") }}) -> ({{ lines }}) {
 {% for a in arrays %}
@@ -20,7 +21,7 @@ func.func @main(%length: index, {{ each("%whole$", "whole") }}, {{ each("%a$", "
 {% endfor %}
     scf.yield {{ each("%next$") }} : {{ lines }}
   }
-  {{ each("%first$") }}, {{ each("%second$") }} = scf.for %round = %c0 to %c{{ rounds }} step %c1 iter_args(
+  {{ each("%first$") }}, {{ each("%second$") }} = scf.for %round = %c0 to %rounds step %c1 iter_args(
       {{ each("%line$ = %copied$") }}, {{ each("%other$ = %b$") }}) -> ({{ lines }}, {{ lines }}) {
     %shift = arith.muli %round, %c2 : index
     %width = arith.shli %c1, %shift : index
