@@ -482,6 +482,29 @@ def LayoutImportStablehlo
   ];
 }
 
+def LayoutExpandForeign
+    : LayoutPass<"foreign", "layout-expand-foreign", "::mlir::ModuleOp"> {
+  let summary = "Expand sorts, scatters and others of torch-mlir and IREE";
+  let description = [{
+    `tm_tensor.sort`, `scan`, `scatter`, `topk` and `attention`, and
+    `iree_linalg_ext.sort`, `scan`, `scatter`, `gather`, `topk`, `attention` and
+    `fft`, on tensors without layouts, become `linalg`, `scf` and `tensor`, with
+    their regions inlined. The sort is stable, also for a comparison that holds for
+    equal elements. Of a scatter, a block that does not fit into the data is
+    dropped; of a gather, indices are brought into the source. A row of attention
+    all of whose scores are minus infinity is zero.
+
+    Operations and attributes are found by their names, whether the dialects are
+    registered or not. `layout-opt` reads the operations in their own text and in
+    generic form, other tools in generic form with `--allow-unregistered-dialect`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutFuseElementwise
     : LayoutPass<"bufferize", "layout-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Make one operation of elementwise ones that only it reads";
@@ -837,6 +860,7 @@ class Pipeline<string name> {
 def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
+    "layout-expand-foreign",
     "layout-inline-calls",
     "$choose",
     "layout-partition",

@@ -16,12 +16,13 @@
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `pass` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `analysis`, `buffers`, `kernel`, `pass` |
 //! | [`bufferize`] | from tensors to buffers, and their deallocation | `analysis`, `buffers`, `pass` |
+//! | `foreign` | operations of other projects' dialects as programs of loops | `pass` |
 //! | [`choose`] | plans of layouts, removal of conversions, indexing maps | `analysis`, `bufferize`, `buffers`, `pass` |
 //! | [`distribute`] | operations spread over places, and programs of several processes | `analysis`, `buffers`, `choose`, `pass` |
 //! | [`lower`] | from memrefs with layouts to loops over upstream's memrefs, and arenas | `analysis`, `buffers`, `kernel`, `pass`, `vectorize` |
 //! | [`llvm`] | from loops to the LLVM dialect | `buffers`, `distribute`, `pass` |
 //! | [`check`] | verification of other passes, and of their result | `analysis`, `pass` |
-//! | `registry` | the generated passes as values | `bufferize`, `choose`, `llvm`, `pass` |
+//! | `registry` | the generated passes as values | `bufferize`, `choose`, `foreign`, `llvm`, `pass` |
 //! | [`pipelines`] | the generated pipelines | `check`, `pass`, `registry` |
 //! | `exports` | functions for C++: `layout_rs_*` | `check`, `choose`, `pass`, `pipelines`, `registry` |
 //!
@@ -62,6 +63,7 @@ pub mod distribute;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
 pub mod import;
+mod foreign;
 #[cfg_attr(not(feature = "vectorize"), allow(dead_code, reason = "vector code uses the rest"))]
 mod kernel;
 pub mod llvm;

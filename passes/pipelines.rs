@@ -10,7 +10,7 @@
 //! let options = PipelineOptions { plan: Some(plan), ..PipelineOptions::default() };
 //! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
 //! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options));
-//! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
+//! assert!(pipelines::TO_MEMREF.text(options).contains(",layout-plan{machine=tpu_v5e},layout-remove-conversions,"));
 //! ```
 
 use crate::check::verify;

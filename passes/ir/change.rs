@@ -14,6 +14,7 @@ use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, O
 use melior::ir::{Block, BlockLike, BlockRef, Location, Module, OperationRef, Type, TypeLike, ValueLike};
 use mlir_sys as sys;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 /// The operation that a pass works on, and the operations that the pass has erased below it.
 pub struct Rewriter {
@@ -46,6 +47,19 @@ impl Rewriter {
             let raw = sys::mlirOperationClone(op.to_raw());
             self.copies.borrow_mut().push(raw);
             OperationRef::from_raw(raw)
+        }
+    }
+
+    /// The module with a text, in no block; it lives as long as the rewriter. `None` if the text is not that of a module,
+    /// which MLIR has reported.
+    pub fn parse(&self, text: &str) -> Option<Op<'_>> {
+        let context = location_context(location(self.root()));
+        let module = Module::parse(borrowed(&context), text)?;
+        // SAFETY: the module is alive; it is destroyed with the rewriter only.
+        unsafe {
+            let raw = sys::mlirModuleGetOperation(ManuallyDrop::new(module).to_raw());
+            self.copies.borrow_mut().push(raw);
+            Some(OperationRef::from_raw(raw))
         }
     }
 
@@ -169,6 +183,14 @@ pub fn end_block_after<'c>(op: Op<'c>) {
     }
     let branch = OperationBuilder::new("cf.br", location).add_operands(&results).add_successors(&[&next]).build();
     block.append_operation(branch.expect("a branch can be built"));
+}
+
+/// Gives an operation and all below it another location.
+pub fn set_location<'c>(op: Op<'c>, location: Location<'c>) {
+    for op in all_operations(op) {
+        // SAFETY: the operation and the location are alive.
+        unsafe { sys::mlirOperationSetLocation(op.to_raw(), location.to_raw()) }
+    }
 }
 
 /// Whether an operation is `around` or inside it.

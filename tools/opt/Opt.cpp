@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Foreign.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -141,6 +142,7 @@ void layout_rs_hint_at_options();
 void layout_cc_register_all(MlirDialectRegistry registry) {
   registerAllDialects(*unwrap(registry));
   registerAllExtensions(*unwrap(registry));
+  layout::registerForeignDialects(*unwrap(registry));
   registerAllPasses();
 }
 

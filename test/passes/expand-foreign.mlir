@@ -1,0 +1,113 @@
+// layout-expand-foreign: operations of torch-mlir and IREE, in their own text and in generic form, become loops and
+// structured operations. The values: test/run/foreign.mlir.
+// RUN: layout-opt %s --split-input-file --layout-expand-foreign | FileCheck %s
+// RUN: layout-opt %s --split-input-file --mlir-print-op-generic \
+// RUN:   | layout-opt --split-input-file --layout-expand-foreign | FileCheck %s
+
+// The second element comes first where it is greater and the first is not: with `oge`, equal elements stay.
+// CHECK-LABEL: func @sort
+// CHECK: scf.for
+// CHECK: %[[LESS:.*]] = arith.cmpf oge, %[[Y:.*]], %[[X:.*]] : f32
+// CHECK: %[[GREATER:.*]] = arith.cmpf oge, %[[X]], %[[Y]] : f32
+// CHECK: %[[NOT:.*]] = arith.xori %[[GREATER]]
+// CHECK: arith.andi %[[LESS]], %[[NOT]]
+// CHECK-NOT: tm_tensor
+func.func @sort(%x: tensor<4x10xf32>, %y: tensor<4x10xi64>) -> (tensor<4x10xf32>, tensor<4x10xi64>) {
+  %0:2 = tm_tensor.sort dimension(1) outs(%x, %y : tensor<4x10xf32>, tensor<4x10xi64>) {
+  ^bb0(%a: f32, %b: f32, %c: i64, %d: i64):
+    %e = arith.cmpf oge, %a, %b : f32
+    tm_tensor.yield %e : i1
+  } -> tensor<4x10xf32>, tensor<4x10xi64>
+  return %0#0, %0#1 : tensor<4x10xf32>, tensor<4x10xi64>
+}
+
+// -----
+
+// As the properties of an unregistered operation; a region may use values of the function around.
+// CHECK-LABEL: func @scan
+// CHECK-SAME: %[[FACTOR:[^ ]*]]: i32)
+// CHECK: arith.muli %{{.*}}, %[[FACTOR]]
+// CHECK-NOT: iree_linalg_ext
+func.func @scan(%x: tensor<?x6xi32>, %y: tensor<?x6xi32>, %z: tensor<?xi32>, %factor: i32) -> tensor<?x6xi32> {
+  %0:2 = "iree_linalg_ext.scan"(%x, %y, %z) <{dimension = 1 : i64, inclusive = false,
+      operandSegmentSizes = array<i32: 1, 2>}> ({
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.muli %a, %factor : i32
+    %d = arith.addi %c, %b : i32
+    "iree_linalg_ext.yield"(%d) : (i32) -> ()
+  }) : (tensor<?x6xi32>, tensor<?x6xi32>, tensor<?xi32>) -> (tensor<?x6xi32>, tensor<?xi32>)
+  return %0#0 : tensor<?x6xi32>
+}
+
+// -----
+
+// A block that does not fit is dropped.
+// CHECK-LABEL: func @scatter
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult
+// CHECK: %[[ROWS:.*]] = arith.select %[[INSIDE]], %{{.*}}, %{{.*}} : index
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROWS]]
+// CHECK: arith.addf
+func.func @scatter(%x: tensor<8x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x1x4xf32>) -> tensor<8x4xf32> {
+  %0 = tm_tensor.scatter {dimension_map = array<i64: 0>} unique_indices(false)
+      ins(%u, %i : tensor<3x1x4xf32>, tensor<3x1xi64>) outs(%x : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    tm_tensor.yield %c : f32
+  } -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @gather
+// CHECK: linalg.generic
+// CHECK: arith.maxsi
+// CHECK: arith.minsi
+func.func @gather(%x: tensor<8x4xf32>, %i: tensor<3x1xi32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%x, %i : tensor<8x4xf32>, tensor<3x1xi32>)
+      outs(%y : tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// -----
+
+// An empty output holds nothing that could take part.
+// CHECK-LABEL: func @topk
+// CHECK-NOT: tensor.concat
+// CHECK: tensor.extract_slice %{{.*}}[0, 0] [2, 3] [1, 1]
+func.func @topk(%x: tensor<2x9xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
+  %v = tensor.empty() : tensor<2x3xf32>
+  %i = tensor.empty() : tensor<2x3xi32>
+  %0:2 = iree_linalg_ext.topk dimension(1) ins(%x : tensor<2x9xf32>) outs(%v, %i : tensor<2x3xf32>, tensor<2x3xi32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %c : i1
+  } -> tensor<2x3xf32>, tensor<2x3xi32>
+  return %0#0, %0#1 : tensor<2x3xf32>, tensor<2x3xi32>
+}
+
+// -----
+
+// Narrow elements are computed in f32.
+// CHECK-LABEL: func @attention
+// CHECK: math.sqrt {{.*}} : f32
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%{{.*}} : tensor<2x5x8xf16>, tensor<2x7x8xf16>) outs(%{{.*}} : tensor<2x5x7xf32>)
+// CHECK: arith.select %{{.*}} : f32
+// CHECK: math.exp
+// CHECK: arith.truncf
+func.func @attention(%q: tensor<2x5x8xf16>, %k: tensor<2x7x8xf16>, %v: tensor<2x7x6xf16>, %m: tensor<2x5x7xi1>,
+    %o: tensor<2x5x6xf16>) -> tensor<2x5x6xf16> {
+  %0 = tm_tensor.attention ins(%q, %k, %v, %m : tensor<2x5x8xf16>, tensor<2x7x8xf16>, tensor<2x7x6xf16>, tensor<2x5x7xi1>)
+      outs(%o : tensor<2x5x6xf16>) -> tensor<2x5x6xf16>
+  return %0 : tensor<2x5x6xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @fft
+// CHECK: scf.for
+// CHECK: math.cos
+func.func @fft(%re: tensor<16xf32>, %im: tensor<16xf32>, %stage: index) -> (tensor<16xf32>, tensor<16xf32>) {
+  %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%re, %im : tensor<16xf32>, tensor<16xf32>) : tensor<16xf32>, tensor<16xf32>
+  return %0#0, %0#1 : tensor<16xf32>, tensor<16xf32>
+}
