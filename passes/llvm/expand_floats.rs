@@ -19,8 +19,8 @@
 //! number. No step reads or writes a subnormal number of f32, so flushing these to zero has no effect.
 //!
 //! An overflow becomes infinity, without infinity NaN, and without both the largest number; NaN without NaN becomes a
-//! zero. These are the rules of the Python package ml_dtypes, also for `f8E8M0FNU`, which has no zero and no sign: both
-//! become NaN.
+//! zero. These are the rules of the Python package ml_dtypes and of LLVM's APFloat, also for `f8E8M0FNU`, which has no zero
+//! and no sign: both become NaN, and the midpoint of two numbers becomes the greater one.
 
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -307,10 +307,16 @@ impl<'c> LaneBuilder<'c> {
         let code = self.op("arith.bitcast", &[v], int);
         let magnitude = self.with("arith.andi", bits, code, i64::MAX >> (64 - bits));
         let dropped = from.mantissa - format.mantissa;
-        let odd = self.with("arith.shrui", bits, magnitude, i64::from(dropped));
-        let odd = self.with("arith.andi", bits, odd, 1);
-        let rounded = self.with("arith.addi", bits, magnitude, (1 << (dropped - 1)) - 1);
-        let rounded = self.op("arith.addi", &[rounded, odd], int);
+        let half = self.with("arith.addi", bits, magnitude, (1 << (dropped - 1)) - 1);
+        let last = match format.special {
+            // The last place of a power of two is its only one, and odd.
+            Special::PowersOfTwo => self.number(bits, 1),
+            _ => {
+                let last = self.with("arith.shrui", bits, magnitude, i64::from(dropped));
+                self.with("arith.andi", bits, last, 1)
+            }
+        };
+        let rounded = self.op("arith.addi", &[half, last], int);
         let rounded = self.with("arith.shrui", bits, rounded, i64::from(dropped));
         let normal = self.with("arith.subi", bits, rounded, i64::from(from.bias - format.bias) << format.mantissa);
         let made = match format.special {
@@ -372,8 +378,8 @@ impl<'c> LaneBuilder<'c> {
         let bits = from.bits;
         let [zero, one] = [0, 1].map(|number| self.number(bits, number));
         let nan = self.number(bits, format.largest() + 1);
-        // The midpoint of the two least numbers rounds to the even one.
-        let subnormal = self.choose(bits, (magnitude, ABOVE, from.number(1.5, -format.bias)), one, zero);
+        // From the midpoint of the two least numbers on, the second one is the result.
+        let subnormal = self.choose(bits, (magnitude, BELOW, from.number(1.5, -format.bias)), zero, one);
         let least = from.number(1.0, 1 - format.bias);
         let number = self.choose(bits, (magnitude, BELOW, least), subnormal, normal);
         let number = self.choose(bits, (number, ABOVE, format.largest()), nan, number);

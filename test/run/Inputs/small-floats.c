@@ -94,10 +94,10 @@ static int rounded(const Type *t, double x) {
     return -1;
   double size = fabs(x);
   int code = 0;
-  // The next code is nearer, or as near and even.
+  // The next code is nearer, or as near and even; of powers of two, as near.
   while (code <= largest(t)) {
     double middle = (magnitude(t, code) + magnitude(t, code + 1)) / 2;
-    if (size < middle || (size == middle && code % 2 == 0))
+    if (size < middle || (size == middle && code % 2 == 0 && t->special != POWERS))
       break;
     ++code;
   }
