@@ -834,6 +834,21 @@ def LayoutVerifyLLVM
   }];
 }
 
+def LayoutWidenSums
+    : LayoutPass<"bufferize", "layout-widen-sums", "::mlir::ModuleOp"> {
+  let summary = "Add narrow floating-point numbers in f32";
+  let description = [{
+    A structured operation on tensors that adds elements of fewer than 32 bits, such
+    as a `linalg.matmul` of bf16, adds them in f32. The sum is rounded once, at the
+    end; a product is not rounded. The pipelines run the pass with `reassociate`,
+    since it changes results by rounding, before what `verify` compares.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // Pipelines
 //===----------------------------------------------------------------------===//
@@ -845,6 +860,9 @@ def LayoutVerifyLLVM
 ///   $options  for the options of `optionsOf`,
 ///   $all      for all options, but `arena`,
 ///   $arena    for where the memory of a call is from,
+///   $sums     for layout-widen-sums with `reassociate`, and nothing,
+///   $verified for nothing: `verify` compares the program after the passes
+///             before it with that after the last,
 ///   $choose   for the pass `planOf` with its options where there is `plan`, and
 ///             layout-remove-conversions,
 ///   $parallel for convert-scf-to-openmp with `parallel=openmp`, and
@@ -861,6 +879,8 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
     "layout-expand-foreign",
+    "$sums",
+    "$verified",
     "layout-inline-calls",
     "$choose",
     "layout-partition",

@@ -108,6 +108,16 @@ impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
     pub fn text(&self, options: impl Into<PipelineOptions>) -> String {
         let options = options.into();
+        let (first, verified) = self.parts(options);
+        // A pipeline around another leaves the option to that.
+        match options.verify && !self.is_made_of_another() {
+            true => format!("{first}{}{{passes={{{verified}}}}}", verify::NAME),
+            false => first + &verified,
+        }
+    }
+
+    /// The text of the passes before those that `verify` runs, with a comma at its end, and that of the others.
+    fn parts(&self, options: PipelineOptions) -> (String, String) {
         // After a plan, conversions between a row-major layout and none are left; they move nothing.
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
         let choose = plan + "layout-remove-conversions";
@@ -119,8 +129,10 @@ impl Pipeline {
         };
         let all =
             all.replace("$choose", &choose).replace("$parallel", parallel).replace("$arena", options.arena.name());
-        // A pipeline around another leaves the option to that.
-        if options.verify && !self.is_made_of_another() { format!("{}{{passes={{{all}}}}}", verify::NAME) } else { all }
+        let sums = if options.lowering.reassociate { "layout-widen-sums," } else { "" };
+        let all = all.replace("$sums,", sums);
+        let (first, verified) = all.split_once("$verified,").unwrap_or(("", &all));
+        (first.to_owned(), verified.to_owned())
     }
 
     /// Whether it contains another pipeline, to which it leaves verification.
@@ -130,15 +142,12 @@ impl Pipeline {
 
     /// The passes to run: verified if the environment asks for it.
     pub(crate) fn text_to_run(&self, options: PipelineOptions) -> String {
-        let all = self.text(options);
         if !verify::is_wanted() || self.is_made_of_another() {
-            return all;
+            return self.text(options);
         }
-        let (name, steps) = (verify::NAME, verify::STEPS);
-        match all.strip_prefix(&format!("{name}{{")) {
-            Some(rest) => format!("{name}{{steps={steps} {rest}"),
-            None => format!("{name}{{remarks=false steps={steps} passes={{{all}}}}}"),
-        }
+        let (first, verified) = self.parts(options);
+        let remarks = if options.verify { "" } else { "remarks=false " };
+        format!("{first}{}{{{remarks}steps={} passes={{{verified}}}}}", verify::NAME, verify::STEPS)
     }
 
     /// Checks the options.

@@ -10,3 +10,4 @@ pub(crate) mod pad_generate_concat;
 pub mod prepare_bufferization;
 pub(crate) mod rank_reduction;
 pub(crate) mod switches;
+pub mod widen_sums;
