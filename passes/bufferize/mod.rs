@@ -5,6 +5,7 @@ pub mod deallocate;
 pub(crate) mod destinations;
 pub mod expand_clones;
 pub mod fuse_elementwise;
+pub(crate) mod globals;
 pub mod lower_bufferization;
 pub(crate) mod pad_generate_concat;
 pub mod prepare_bufferization;

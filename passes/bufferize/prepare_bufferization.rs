@@ -20,6 +20,7 @@
 //!   operand, see `same_bytes`, and tensors that a loop inserts are computed in their destination, see `destinations`;
 //! - slices and insertions with ambiguous dropped dimensions keep all of them, see `rank_reduction`;
 //! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which upstream's analysis knows;
+//! - what is loaded from and stored in global variables of `ml_program` is copied, see `globals`;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: a buffer that bufferization allocates
@@ -38,7 +39,7 @@ use crate::analysis::same_bytes::{SameBytes, is_whole, run_time_sizes};
 use crate::bufferize::pad_generate_concat::{concatenate, generate, pad};
 use crate::bufferize::rank_reduction::name_dimensions;
 use crate::bufferize::switches::{self, as_branches};
-use crate::bufferize::{branches, deallocate, destinations};
+use crate::bufferize::{branches, deallocate, destinations, globals};
 use crate::buffers::async_copies::{is_async, start};
 use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, SLICE_OR_RESHAPE, is};
@@ -77,6 +78,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     }
     let mut same_bytes = SameBytes::default();
     decompose(rewriter, &mut same_bytes)?;
+    globals::separate(rewriter, |b, tensor| copied(b, tensor, tensor.r#type()));
     let (gone, read, views) = (HashSet::new(), HashMap::new(), HashMap::new());
     let mut tensors = TensorRewriter { rewriter, same_bytes: &mut same_bytes, gone, read, views };
     ir::all_operations(module).into_iter().for_each(|op| tensors.rewrite(op));
