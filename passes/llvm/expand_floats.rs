@@ -209,6 +209,10 @@ fn convert<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Diagnostic<'c>>
     let made = match (to, ir::bits(target)) {
         (Some(format), _) => lanes.truncated(wide, &source_format, format, target),
         (None, Some(32)) => wide,
+        // Exact, and LLVM would call a function of its run-time library.
+        (None, Some(16)) if from.is_some() && target == Type::bfloat16(lanes.b.context()) => {
+            lanes.upper_half(wide, target)
+        }
         (None, Some(16)) => lanes.op("arith.truncf", &[wide], target),
         _ => lanes.op("arith.extf", &[wide], target),
     };
@@ -298,6 +302,13 @@ impl<'c> LaneBuilder<'c> {
             number = self.choose(32, (code, EQUAL, format.sign()), nan, number);
         }
         self.op("arith.bitcast", &[number], f32)
+    }
+
+    /// The number of bf16 that an f32 is.
+    fn upper_half(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
+        let code = self.op("arith.bitcast", &[v], self.integer(32));
+        let upper = self.with("arith.shrui", 32, code, 16);
+        self.op("arith.bitcast", &[self.op("arith.trunci", &[upper], self.integer(16))], t)
     }
 
     /// Rounds to the nearest number of the format.

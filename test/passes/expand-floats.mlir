@@ -25,6 +25,16 @@ func.func @lanes(%x: vector<8xf8E5M2>, %y: vector<8xbf16>) -> (vector<8xf8E5M2>,
   return %0, %1, %2 : vector<8xf8E5M2>, vector<8xbf16>, vector<8xf16>
 }
 
+// A small number is one of bf16, the upper half of the one of f32: nothing is rounded.
+// CHECK-LABEL: func @to_bf16
+// CHECK-NOT: arith.truncf
+// CHECK: arith.trunci %{{.*}} : i32 to i16
+// CHECK: arith.bitcast %{{.*}} : i16 to bf16
+func.func @to_bf16(%x: f8E5M2) -> bf16 {
+  %0 = arith.extf %x : f8E5M2 to bf16
+  return %0 : bf16
+}
+
 // From f64 in one step.
 // CHECK-LABEL: func @once
 // CHECK: arith.bitcast %{{.*}} : f64 to i64
