@@ -13,6 +13,9 @@ use melior::ir::{Type, TypeLike, ValueLike};
 use minijinja::{Value, context};
 use tensor_layout::expr::Expr;
 
+/// In place of a dimension: the operand has one element there for all.
+const ONE: usize = usize::MAX;
+
 /// The parts of an attention, and the dimensions of each operand.
 struct Attention<'c> {
     query: (Operand<'c>, Vec<usize>),
@@ -94,10 +97,17 @@ fn in_rows<'c>(
     let [queries, keys, sum, columns] = [0, 1, 2, 3].map(|k| batches + k);
     let dims = |last: [usize; 2]| (0..batches).chain(last).collect::<Vec<usize>>();
     let transposed = ir::attribute(foreign.op, "transpose_v").and_then(ir::boolean) == Some(true);
+    let [wide, long] = [&foreign.ins[0], &foreign.ins[1]].map(|t| &t.shape);
     let masked = |mask: &Operand<'c>| {
         let all = dims([queries, keys]);
-        let kept = all.len().saturating_sub(mask.rank());
-        (mask.clone(), all[kept..].to_vec())
+        let mut dims = all[all.len().saturating_sub(mask.rank())..].to_vec();
+        for (dim, size) in dims.iter_mut().zip(&mask.shape) {
+            let of = if *dim == keys { long.get(batches) } else { wide.get(*dim) };
+            if *size == Some(1) && of != Some(&Some(1)) {
+                *dim = ONE;
+            }
+        }
+        (mask.clone(), dims)
     };
     Ok(Attention {
         query: (foreign.ins[0].clone(), dims([queries, sum])),
@@ -142,7 +152,7 @@ impl<'c> Attention<'c> {
                 format!("expected {name} of {} dimensions, found {}", dims.len(), operand.text()),
             )?;
             for (dim, size) in dims.iter().zip(&operand.shape) {
-                let other = self.size(*dim);
+                let other = if *dim == ONE { Some(1) } else { self.size(*dim) };
                 let same = size.zip(other).is_none_or(|(a, b)| a == b);
                 let text = |n: Option<i64>| n.map_or("?".into(), |n| n.to_string());
                 let (found, wanted) = (text(*size), text(other));
@@ -164,7 +174,7 @@ impl<'c> Attention<'c> {
             && q.iter().all(|d| is_in(k, *d) || is_in(o, *d))
             && v.iter().all(|d| is_in(k, *d) || is_in(o, *d))
             && o.iter().all(|d| is_in(q, *d) || is_in(v, *d))
-            && self.mask.iter().all(|(_, dims)| dims.iter().all(|d| is_in(&self.scores(), *d)))
+            && self.mask.iter().all(|(_, dims)| dims.iter().all(|d| *d == ONE || is_in(&self.scores(), *d)))
             && !self.keys().is_empty();
         foreign.require(fits, "expected `indexing_maps` of products of queries and keys, and of weights and values")
     }
@@ -232,11 +242,12 @@ fn loops(operands: &[&[usize]]) -> Value {
     let last = operands[operands.len() - 1];
     let mut domain: Vec<usize> = last.to_vec();
     for d in operands.iter().flat_map(|dims| dims.iter()) {
-        if !domain.contains(d) {
+        if *d != ONE && !domain.contains(d) {
             domain.push(*d);
         }
     }
-    let list = |dims: &[usize]| dims.iter().map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ");
+    let position = |d: &usize| if *d == ONE { "0".to_string() } else { format!("d{d}") };
+    let list = |dims: &[usize]| dims.iter().map(position).collect::<Vec<_>>().join(", ");
     let map = |dims: &&[usize]| format!("affine_map<({}) -> ({})>", list(&domain), list(dims));
     let iterators = domain.iter().map(|d| if last.contains(d) { "\"parallel\"" } else { "\"reduction\"" });
     context! { maps => operands.iter().map(map).collect::<Vec<_>>(), iterators => iterators.collect::<Vec<_>>().join(", ") }
