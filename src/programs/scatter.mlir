@@ -38,7 +38,7 @@ func.func @main(%indices: {{ indices }}, {% for t in updates %}%update{{ loop.in
     %most = arith.select {{ fits }}, {{ block[0] }}, %c0 : index
 {% endif %}
 {% set bounds = [most] + block[1:] %}
-{{ open("at", bounds, "%row_in$", data) -}}
+{{ open("at", bounds, "%row_in$", data) | indent(2, true) }}
 {% for s in starts %}
 {% set start = "%start" ~ s.dim if s.number else "%row" ~ s.row if s.row is not none else "" %}
 {% if start and s.place is not none %}
@@ -64,7 +64,7 @@ func.func @main(%indices: {{ indices }}, {% for t in updates %}%update{{ loop.in
 {% for a in arrays %}
       %next{{ loop.index0 }} = tensor.insert %combined{{ loop.index0 }} into %at_in{{ loop.index0 }}[{{ position }}] : {{ a.data }}
 {% endfor %}
-{{ close("at", bounds, "%next$", data) -}}
+{{ close("at", bounds, "%next$", data) | indent(2, true) }}
 {{ close("row", rows, "%at_out$", data) -}}
   return {{ each("%row_out$", n) }} : {{ data | join(", ") }}
 }

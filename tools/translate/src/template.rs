@@ -8,11 +8,11 @@ use layout_programs::{Program, Template, constants, is_of_name};
 use minijinja::{Value, context};
 use std::collections::HashMap;
 
-/// Writes the call of a function that is not in the template, by its name and operands; returns its result.
-pub type Callee<'a> = &'a mut dyn FnMut(&mut Writer, &str, &[String]) -> ImportResult<String>;
+/// Writes the call of a function that is not in the template, by its name and operands; returns its results.
+pub type Callee<'a> = &'a mut dyn FnMut(&mut Writer, &str, &[String]) -> ImportResult<Vec<String>>;
 
 /// The callee of templates that have all functions.
-pub fn no_callee(_: &mut Writer, name: &str, _: &[String]) -> ImportResult<String> {
+pub fn no_callee(_: &mut Writer, name: &str, _: &[String]) -> ImportResult<Vec<String>> {
     unreachable!("`{name}` is not defined")
 }
 
@@ -47,7 +47,7 @@ impl Writer<'_> {
                 let operands: Vec<String> = list(call.split(')').next().unwrap_or_default());
                 let given = match program.function(callee_name) {
                     Some(_) => self.inline(program, callee_name, &operands, callee)?,
-                    None => vec![callee(self, callee_name, &operands)?],
+                    None => callee(self, callee_name, &operands)?,
                 };
                 let defined = line.split(" = ").next().unwrap_or_default().trim_start().split(", ");
                 known.extend(defined.map(|name| name[1..].to_string()).zip(given));

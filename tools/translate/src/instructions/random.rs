@@ -131,7 +131,7 @@ pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
                 "to_i64" => (element, long),
                 _ => (long, element),
             };
-            convert(w, &x[0], from, to).ok_or_else(wrong)
+            Ok(vec![convert(w, &x[0], from, to).ok_or_else(wrong)?])
         })?;
         Ok(number.remove(0))
     })

@@ -97,7 +97,7 @@ fn merged(
     let values = context! { arrays, dim, arguments => Vec::<String>::new() };
     let done = b.w.inline_nest(&SORT, values, &bounds, &[length, rounds], begin, &mut |w, _, elements| {
         let (left, right) = elements.split_at(data.len());
-        before(w, left, right)
+        Ok(vec![before(w, left, right)?])
     })?;
     Ok(data.iter().zip(done).map(|(t, v)| Tensor { name: v.name, ..t.clone() }).collect())
 }
