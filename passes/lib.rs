@@ -22,7 +22,7 @@
 //! | [`lower`] | from memrefs with layouts to loops over upstream's memrefs, and arenas | `analysis`, `buffers`, `kernel`, `pass`, `vectorize` |
 //! | [`llvm`] | from loops to the LLVM dialect | `buffers`, `distribute`, `pass` |
 //! | [`check`] | verification of other passes, and of their result | `analysis`, `pass` |
-//! | `registry` | the generated passes as values | `bufferize`, `choose`, `foreign`, `llvm`, `pass` |
+//! | `registry` | the generated passes as values | `bufferize`, `choose`, `llvm`, `pass` |
 //! | [`pipelines`] | the generated pipelines | `check`, `pass`, `registry` |
 //! | `exports` | functions for C++: `layout_rs_*` | `check`, `choose`, `pass`, `pipelines`, `registry` |
 //!

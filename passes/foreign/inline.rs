@@ -25,6 +25,14 @@ impl Sizes {
         });
         names.collect()
     }
+
+    /// The number of starts in dimension `dim` of a size at which a block of a width fits.
+    pub fn starts(&mut self, dim: usize, size: &str, width: &str) -> String {
+        self.prologue.push(format!("%over{dim} = arith.subi {size}, {width} : index"));
+        self.prologue.push(format!("%starts{dim} = arith.addi %over{dim}, %c1 : index"));
+        self.prologue.push(format!("%count{dim} = arith.maxsi %starts{dim}, %c0 : index"));
+        format!("%count{dim}")
+    }
 }
 
 /// Inlines a function of a program before an operation, with the region of the operation for the functions that the

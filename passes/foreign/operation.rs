@@ -107,7 +107,7 @@ impl<'c> Foreign<'c> {
         if holds { Ok(()) } else { Err(self.refused(reason)) }
     }
 
-    /// Checks the numbers of inputs and outputs. The first of `scalars` inputs may be scalars.
+    /// Checks the numbers of inputs and outputs.
     pub fn check_counts(&self, ins: &[usize], outs: &[usize]) -> Result<(), Diagnostic<'c>> {
         let list = |all: &[usize]| all.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
         for (kind, found, wanted) in [("inputs", self.ins.len(), ins), ("outputs", self.outs.len(), outs)] {

@@ -59,33 +59,26 @@ pub fn expand<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expanded<'c>
     let (updates, indices, data) = (&foreign.ins[0], &foreign.ins[1], &foreign.outs[0]);
     let mut sizes = Sizes::default();
     let (of_updates, of_data) = (sizes.of("%update0", updates), sizes.of("%data0", data));
-    let mut prologue = sizes.prologue;
+    let block = of_updates[rows..].to_vec();
     let row = |k: usize| format!("%row{k}");
-    let first_place = data.rank() + rows - updates.rank();
-    let mut starts: Vec<Value> = Vec::new();
-    for dim in 0..data.rank() {
+    let places = (0..block.len()).map(|k| format!("%at{k}"));
+    let update_at = (0..rows).map(row).chain(places).collect::<Vec<_>>().join(", ");
+    let first_place = data.rank() - block.len();
+    let start = |(dim, size): (usize, &String)| {
         let place = dim.checked_sub(first_place);
-        let block = place.map_or(Some(1), |k| updates.shape[rows + k]);
+        let width = place.map_or(Some(1), |k| updates.shape[rows + k]);
         let number = dims.iter().position(|d| *d == dim).map(|number| {
             let last = is_dimension.then(|| format!("%c{number}"));
             (0..rows).map(row).chain(last).collect::<Vec<_>>().join(", ")
         });
-        let is_checked = number.is_some() || block.is_none() || data.shape[dim].is_none();
-        let count = is_checked.then(|| match (data.shape[dim], block) {
-            (Some(n), Some(block)) => format!("%c{}", n - block + 1),
-            _ => {
-                let width = place.map_or("%c1", |k| &of_updates[rows + k]);
-                prologue.push(format!("%over{dim} = arith.subi {}, {width} : index", of_data[dim]));
-                prologue.push(format!("%places{dim} = arith.addi %over{dim}, %c1 : index"));
-                prologue.push(format!("%count{dim} = arith.maxsi %places{dim}, %c0 : index"));
-                format!("%count{dim}")
-            }
+        let is_checked = number.is_some() || width.is_none() || data.shape[dim].is_none();
+        let count = is_checked.then(|| match (data.shape[dim], width) {
+            (Some(n), Some(width)) => format!("%c{}", n - width + 1),
+            _ => sizes.starts(dim, size, place.map_or("%c1", |k| &block[k])),
         });
-        starts.push(context! { dim, number, place, row => None::<usize>, count });
-    }
-    let block: Vec<String> = of_updates[rows..].to_vec();
-    let places = (0..block.len()).map(|k| format!("%at{k}"));
-    let update_at = (0..rows).map(row).chain(places).collect::<Vec<_>>().join(", ");
+        context! { dim, number, place, row => None::<usize>, count }
+    };
+    let starts: Vec<Value> = of_data.iter().enumerate().map(start).collect();
     let array = context! {
         data => data.text(), update => updates.text(), element => data.element.to_string(),
         update_element => updates.element.to_string(),
@@ -96,7 +89,7 @@ pub fn expand<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expanded<'c>
         context! {
             arrays => [array], indices => indices.text(), cast => (kind != "index").then_some("index_cast"), kind,
             rows => &of_updates[..rows], block => if block.is_empty() { vec!["%c1".into()] } else { block },
-            starts, update_at, prologue, updates_first => true,
+            starts, update_at, prologue => sizes.prologue, updates_first => true,
         },
     );
     Ok(inline(rewriter, foreign, &program, "main", &[indices.value, updates.value, data.value]))
