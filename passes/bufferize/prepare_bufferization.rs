@@ -470,10 +470,13 @@ fn splat(rewriter: &Rewriter, op: Op) {
 
 /// Copies slices and reshapes that leave their block.
 fn copy_leaving_views(operations: &[Op]) {
-    let mut views = HashMap::new();
+    let (mut views, mut slices) = (HashMap::new(), HashMap::new());
     for op in operations.iter().filter(|op| is(ir::name(**op), BOUNDARY)) {
+        let leaves_function = matches!(ir::name(*op), "func.return" | "func.call");
         for (k, v) in ir::operands(*op).into_iter().enumerate() {
-            if tensor_layout(v).is_some() && may_share_part_of_buffer(v, &mut views) {
+            let of_layout = tensor_layout(v).is_some() && may_share_part_of_buffer(v, &mut views);
+            let is_slice = leaves_function && has_unknown_strides(v) && may_share_slice(v, &mut slices);
+            if of_layout || is_slice {
                 let copy = copied(Builder::before(*op), v, v.r#type());
                 ir::edit(*op).set_operand(k, copy);
             }
@@ -598,6 +601,22 @@ fn has_layouts(op: Op) -> bool {
 /// Whether a tensor may get part of another's buffer, or that buffer in another shape. The result of an operation that
 /// updates a tensor is in that tensor's buffer.
 fn may_share_part_of_buffer<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
+    may_share(v, known, &|name| is(name, SLICE_OR_RESHAPE))
+}
+
+/// Whether a tensor may be in the buffer of a slice. Upstream gives functions buffers without gaps, and casts a slice to one
+/// where sizes that are known only at run time hide its strides.
+fn may_share_slice<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
+    may_share(v, known, &|name| name == "tensor.extract_slice")
+}
+
+/// Whether the strides of a buffer without gaps depend on sizes that are known only at run time.
+fn has_unknown_strides(v: Val) -> bool {
+    ir::tensor(v.r#type()).is_some_and(|t| t.shape.iter().skip(1).any(Option::is_none))
+}
+
+/// Whether a tensor may be in the buffer of the result of an operation that makes parts of buffers.
+fn may_share<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>, makes_part: &dyn Fn(&str) -> bool) -> bool {
     let mut stack = vec![v];
     let mut seen = Vec::new();
     let mut found = false;
@@ -611,7 +630,8 @@ fn may_share_part_of_buffer<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) ->
         seen.push(ir::key(v));
         let operands = ir::operands(op);
         match ir::name(op) {
-            name if is(name, SLICE_OR_RESHAPE) => found = true,
+            name if makes_part(name) => found = true,
+            name if is(name, SLICE_OR_RESHAPE) => stack.push(operands[0]),
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),
             _ if ir::indexing_maps(op).is_some() => {

@@ -240,3 +240,17 @@ func.func @open_dimensions_of_a_layout(%x: tensor<?x?x?xf32, #t>, %n: index) -> 
   %r = tensor.extract_slice %x[0, 0, 0] [1, %n, 1] [1, 1, 1] : tensor<?x?x?xf32, #t> to tensor<1x?xf32>
   return %s, %r : tensor<1x4xf32>, tensor<1x?xf32>
 }
+
+// -----
+
+// A slice leaves its function in a buffer of its own where its type does not tell its strides from those of no gaps.
+// CHECK-LABEL: func.func @slice_leaves(
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: %[[R:.*]] = tensor.extract_slice {{.*}} to tensor<?x5xf32>
+// CHECK: %[[C:.*]] = linalg.copy ins(%[[S]] : tensor<?x?xf32>)
+// CHECK: return %[[C]], %[[R]]
+func.func @slice_leaves(%x: tensor<?x?xf32>, %y: tensor<8x8xf32>, %n: index) -> (tensor<?x?xf32>, tensor<?x5xf32>) {
+  %s = tensor.extract_slice %x[0, 0] [%n, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %r = tensor.extract_slice %y[0, 0] [%n, 5] [1, 1] : tensor<8x8xf32> to tensor<?x5xf32>
+  return %s, %r : tensor<?x?xf32>, tensor<?x5xf32>
+}
