@@ -161,7 +161,7 @@ impl<'c> Attention<'c> {
                     format!("expected a dimension of {name} of {wanted}, as in another operand, found {found}"),
                 )?;
             }
-            let is_mask = name == "the mask" && operand.element.is_integer();
+            let is_mask = name == "the mask" && operand.has_integers();
             let fits = is_mask || operand.element.is_float() && ir::bits(operand.element) <= ir::bits(self.number);
             foreign.require(
                 fits,

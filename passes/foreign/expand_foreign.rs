@@ -52,7 +52,8 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let found: Vec<(Op<'c>, &[(&str, Expand)])> =
         ir::all_operations(rewriter.root()).into_iter().filter_map(|op| Some((op, operations_of(op)?))).collect();
     let mut errors = Vec::new();
-    for (op, known) in &found {
+    // One in the region of another comes first: the region is copied.
+    for (op, known) in found.iter().rev() {
         errors.extend(expand(rewriter, *op, known).err());
     }
     if errors.is_empty() { Ok(Next::of(!found.is_empty())) } else { Err(errors) }

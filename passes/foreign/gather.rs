@@ -4,7 +4,6 @@ use crate::foreign::inline::{Sizes, inline};
 use crate::foreign::operation::{Expanded, Foreign};
 use layout_ir::Rewriter;
 use layout_programs::{GATHER, Program};
-use melior::ir::TypeLike;
 use minijinja::{Value, context};
 
 /// Takes blocks of the first input at the indices of the second.
@@ -13,7 +12,7 @@ pub fn expand<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expanded<'c>
     let (source, indices, whole) = (&foreign.ins[0], &foreign.ins[1], &foreign.outs[0]);
     let dims = foreign.dimension_map(source.rank())?;
     let kind = indices.element;
-    foreign.require(kind.is_integer() || kind.is_index(), format!("expected indices of integers, found {kind}"))?;
+    foreign.require(indices.has_indices(), format!("expected indices of signless integers, found {kind}"))?;
     let element = source.element;
     foreign.require(whole.element == element, format!("expected a result of {element}, found {}", whole.element))?;
     let kept: Vec<usize> = (0..source.rank()).filter(|dim| !dims.contains(dim)).collect();

@@ -2,7 +2,7 @@
 
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op, Shaped, Val};
-use melior::ir::{Type, ValueLike};
+use melior::ir::{Type, TypeLike, ValueLike};
 
 /// The values that replace the results of an operation.
 pub type Expanded<'c> = Result<Vec<Val<'c>>, Diagnostic<'c>>;
@@ -28,6 +28,16 @@ pub struct Operand<'c> {
 impl<'c> Operand<'c> {
     pub fn text(&self) -> String {
         self.value.r#type().to_string()
+    }
+
+    /// Whether the elements are integers that `arith` computes with.
+    pub fn has_integers(&self) -> bool {
+        self.element.is_integer() && self.element.to_string().starts_with('i')
+    }
+
+    /// Whether the elements can be indices.
+    pub fn has_indices(&self) -> bool {
+        self.has_integers() || self.element.is_index()
     }
 
     pub fn rank(&self) -> usize {

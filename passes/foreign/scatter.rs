@@ -5,7 +5,6 @@ use crate::foreign::operation::{Expanded, Foreign};
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::Rewriter;
 use layout_programs::{Program, SCATTER};
-use melior::ir::TypeLike;
 use minijinja::{Value, context};
 
 /// The first dimensions of the updates, which number the blocks, and whether an index is a dimension of the indices.
@@ -39,7 +38,7 @@ fn check<'c>(foreign: &Foreign<'c>) -> Result<(Vec<usize>, usize, bool), Diagnos
     wanted.extend(is_dimension.then_some(Some(dims.len() as i64)));
     foreign.check_same(("indices", &indices.shape), ("the updates, and of the dimension map", &wanted))?;
     let kind = indices.element;
-    foreign.require(kind.is_integer() || kind.is_index(), format!("expected indices of integers, found {kind}"))?;
+    foreign.require(indices.has_indices(), format!("expected indices of signless integers, found {kind}"))?;
     for (k, (update, of)) in
         updates.shape[rows..].iter().zip(&data.shape[data.rank() + rows - updates.rank()..]).enumerate()
     {

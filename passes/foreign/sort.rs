@@ -6,7 +6,7 @@ use layout_ir::{self as ir, Builder, Rewriter, Val};
 use layout_programs::{LINES, POSITIONS, Program, SORT};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Type, TypeLike, ValueLike};
+use melior::ir::{Type, ValueLike};
 use minijinja::{Value, context};
 
 /// Sorts the outputs together along a dimension. The region takes two elements of each, in pairs.
@@ -33,8 +33,7 @@ pub fn expand_topk<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expande
     let element = values.element;
     foreign.require(outs[0].element == element, format!("expected values of {element}, found {}", outs[0].element))?;
     let kind = outs[1].element;
-    let is_number = kind.is_integer() || kind.is_index();
-    foreign.require(is_number, format!("expected indices of integers, found {kind}"))?;
+    foreign.require(outs[1].has_indices(), format!("expected indices of signless integers, found {kind}"))?;
     let mut but_one = values.shape.clone();
     but_one[dim] = *outs[0].shape.get(dim).unwrap_or(&None);
     foreign.check_same(("outputs", &outs[0].shape), ("the input but for the dimension", &but_one))?;

@@ -177,6 +177,22 @@ func.func @stage(%re: tensor<16xf32>, %im: tensor<16xf32>, %stage: i32) -> (tens
 
 // -----
 
+func.func @signed(%x: tensor<8x4xf32>, %i: tensor<3x1xui32>, %u: tensor<3x4xf32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{expected indices of signless integers, found ui32}}
+  %0 = tm_tensor.scatter {dimension_map = array<i64: 0>} unique_indices(false) ins(%u, %i : tensor<3x4xf32>, tensor<3x1xui32>) outs(%x : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @mask(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x6xf32>, %m: tensor<5x7xindex>, %o: tensor<5x6xf32>) -> tensor<5x6xf32> {
+  // expected-error@+1 {{expected the mask of elements no wider than f32, found index}}
+  %0 = tm_tensor.attention ins(%q, %k, %v, %m : tensor<5x8xf32>, tensor<7x8xf32>, tensor<7x6xf32>, tensor<5x7xindex>) outs(%o : tensor<5x6xf32>) -> tensor<5x6xf32>
+  return %0 : tensor<5x6xf32>
+}
+
+// -----
+
 func.func @text(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{expected '('}}
   %0 = tm_tensor.sort dimension 1 outs(%x : tensor<4xf32>) -> tensor<4xf32>

@@ -111,3 +111,26 @@ func.func @fft(%re: tensor<16xf32>, %im: tensor<16xf32>, %stage: index) -> (tens
   %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%re, %im : tensor<16xf32>, tensor<16xf32>) : tensor<16xf32>, tensor<16xf32>
   return %0#0, %0#1 : tensor<16xf32>, tensor<16xf32>
 }
+
+// -----
+
+// An operation in the region of another is expanded first.
+// CHECK-LABEL: func @nested
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: tm_tensor
+func.func @nested(%x: tensor<4xi32>, %y: tensor<4xi32>, %s: tensor<i32>) -> tensor<4xi32> {
+  %0:2 = tm_tensor.scan dimension(0) inclusive(true) ins(%x : tensor<4xi32>) outs(%y, %s : tensor<4xi32>, tensor<i32>) {
+  ^bb0(%a: i32, %b: i32):
+    %i = arith.constant 0 : index
+    %1 = tm_tensor.sort dimension(0) outs(%x : tensor<4xi32>) {
+    ^bb0(%c: i32, %d: i32):
+      %less = arith.cmpi slt, %c, %d : i32
+      tm_tensor.yield %less : i1
+    } -> tensor<4xi32>
+    %least = tensor.extract %1[%i] : tensor<4xi32>
+    %sum = arith.addi %a, %least : i32
+    tm_tensor.yield %sum : i32
+  } -> tensor<4xi32>, tensor<i32>
+  return %0#0 : tensor<4xi32>
+}
