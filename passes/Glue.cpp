@@ -5,15 +5,18 @@
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -25,10 +28,37 @@
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
+
+void layout::registerUpstreamPasses() {
+  registerCSEPass();
+  registerCanonicalizerPass();
+  registerConvertBufferizationToMemRefPass();
+  registerConvertComplexToStandardPass();
+  registerConvertElementwiseToLinalgPass();
+  registerConvertLinalgToLoopsPass();
+  registerConvertMathToLLVMPass();
+  registerConvertMathToLibmPass();
+  registerConvertSCFToOpenMPPass();
+  registerConvertToLLVMPass();
+  registerConvertVectorToLLVMPass();
+  registerConvertVectorToSCF();
+  registerLowerAffinePass();
+  registerReconcileUnrealizedCastsPass();
+  registerSCFForallToForLoop();
+  arith::registerArithExpandOpsPass();
+  bufferization::registerBufferDeallocationSimplificationPass();
+  bufferization::registerLowerDeallocationsPass();
+  bufferization::registerOneShotBufferizePass();
+  bufferization::registerOwnershipBasedBufferDeallocationPass();
+  math::registerMathExtendToSupportedTypes();
+  memref::registerExpandOpsPass();
+  memref::registerExpandStridedMetadataPass();
+}
 
 void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
                     MlirStringRef message, size_t count,

@@ -167,4 +167,11 @@ bool layout_cc_infer_range(MlirValue result,
                            void *user, int64_t *lo, int64_t *hi);
 }
 
+namespace layout {
+/// Registers upstream's passes that the pipelines and the passes here name in
+/// text, and no others: a static compiler links what is registered. Others may
+/// register them, too.
+void registerUpstreamPasses();
+} // namespace layout
+
 #endif // LAYOUT_PASSES_GLUE_H

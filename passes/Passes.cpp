@@ -15,7 +15,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMAttrs.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/ThreadLocalCache.h"
@@ -248,8 +247,7 @@ std::string registerPasses() {
            "another file than " +
            layout::thisLibrary() + ", whose are left out. " + layout::oneCopy;
   // Pipelines are text, and find upstream's passes by name.
-  if (!PassInfo::lookup("one-shot-bufferize"))
-    registerAllPasses();
+  layout::registerUpstreamPasses();
   layout::registerLayoutPasses();
   layout_rs_pipelines(registerPipeline);
   return "";
