@@ -2,7 +2,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | [`llvm`] | finds LLVM and MLIR, and refuses other versions and static libraries |
+//! | [`llvm`] | finds LLVM and MLIR, and refuses other versions, and static libraries where something is linked |
 //! | [`glue`] | builds the C++ of a package with CMake and prints its link options |
 //! | [`records`] | reads the passes, options and pipelines of a TableGen file |
 //!

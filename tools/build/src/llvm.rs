@@ -7,6 +7,9 @@
 //! Only shared libraries are linked. With static ones the plugin and the compiler that loads it would each have a copy
 //! of MLIR, and the first type that both know would crash the process. `mlir-sys` links static libraries unless
 //! `MLIR_SYS_LINK_SHARED` is 1.
+//!
+//! An archive links no library. Where CMake builds one for an LLVM without `libMLIR.so`, an `llvm-config` of its own
+//! names no shared library (`tools/embed/llvm-config.in`), and none is needed.
 
 use std::{
     env, fs,
@@ -70,11 +73,14 @@ impl Llvm {
         }
         let folder = |what| ask(&program, what).map(PathBuf::from);
         let found = Llvm { prefix: folder("--prefix")?, libdir: folder("--libdir")?, include: folder("--includedir")? };
-        for file in ["libMLIR.so", "libLLVM.so", "libMLIRCAPIIR.a", "cmake/mlir/MLIRConfig.cmake"] {
+        let links = ask(&program, "--link-shared --libnames").map_or(true, |names| !names.is_empty());
+        let shared = links.then_some(["libMLIR.so", "libLLVM.so"]);
+        for file in shared.iter().flatten().chain(&["libMLIRCAPIIR.a", "cmake/mlir/MLIRConfig.cmake"]) {
             if !found.libdir.join(file).exists() {
                 return Err(format!(
                     "expected {file} in {}, found none: MLIR must be installed beside LLVM, with shared libraries \
-                     (LLVM_BUILD_LLVM_DYLIB, MLIR_BUILD_MLIR_DYLIB), its C API and its CMake files",
+                     (LLVM_BUILD_LLVM_DYLIB, MLIR_BUILD_MLIR_DYLIB), its C API and its CMake files; without shared \
+                     libraries CMake builds the archive of Layout::Static",
                     found.libdir.display()
                 ));
             }
@@ -82,7 +88,7 @@ impl Llvm {
         Ok(found)
     }
 
-    /// The archives of MLIR's C API, which `libMLIR.so` lacks, and the shared libraries that they need.
+    /// The archives of MLIR's C API, which `libMLIR.so` lacks, and the shared libraries that they need, if any.
     ///
     /// # Errors
     /// The folder of libraries cannot be read.
@@ -96,7 +102,8 @@ impl Llvm {
             })
             .collect();
         found.sort();
-        found.extend(["libMLIR.so", "libLLVM.so"].map(|name| self.libdir.join(name)));
+        let shared = ["libMLIR.so", "libLLVM.so"].map(|name| self.libdir.join(name));
+        found.extend(shared.into_iter().filter(|path| path.exists()));
         Ok(found)
     }
 }
@@ -106,7 +113,7 @@ const SHARED: &str = "MLIR_SYS_LINK_SHARED";
 
 /// The output of `llvm-config`.
 fn ask(program: &Path, what: &str) -> Result<String, String> {
-    let output = Command::new(program).arg(what).output();
+    let output = Command::new(program).args(what.split(' ')).output();
     let output = output.map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
     if !output.status.success() {
         return Err(format!("{} {what} failed: {}", program.display(), output.status));
@@ -165,7 +172,12 @@ mod tests {
         let bare = prefix("bare", "case $1 in --version) echo 22.1.8;; *) echo /no/such/lib;; esac");
         let said = error(Some(&bare), Some(&bare), Some("1"));
         assert!(said.starts_with("expected libMLIR.so in /no/such/lib, found none: "), "{said}");
-        for folder in [old, bare] {
+
+        let names = "case $* in --version) echo 22.1.8;; *libnames) ;; *) echo /no/such/lib;; esac";
+        let archives = prefix("archives", names);
+        let said = error(Some(&archives), Some(&archives), Some("1"));
+        assert!(said.starts_with("expected libMLIRCAPIIR.a in /no/such/lib, found none: "), "{said}");
+        for folder in [old, bare, archives] {
             fs::remove_dir_all(folder).unwrap();
         }
     }
