@@ -17,6 +17,10 @@ set(layout_headers ${PROJECT_BINARY_DIR}/headers)
 include_directories(${layout_headers} ${layout_include} ${layout_include}/layout ${LAYOUT_INCLUDE})
 include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 add_compile_options(-O2 -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
+# The types of LLVM's classes at run time, where its libraries have them.
+if(NOT LLVM_ENABLE_RTTI)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+endif()
 # For the C++ of this project alone. MLIR's headers are the same with and without it, but for the statistics of passes,
 # which no pass here has.
 add_compile_definitions(NDEBUG ${LLVM_DEFINITIONS_LIST})
