@@ -6,3 +6,4 @@ mod limits;
 mod notices;
 mod packages;
 mod readme;
+mod static_hosts;

@@ -23,8 +23,8 @@ macro_rules! pages {
     };
 }
 
-// `docs.rs` checks the generated pages, `embed.rs` checks `docs/cpp.md`, and the tests of the Python package check
-// `docs/python.md`.
+// `docs.rs` checks the generated pages, `embed.rs` checks `docs/cpp.md`, `static_hosts.rs` checks `docs/static.md`, and the
+// tests of the Python package check `docs/python.md`.
 pages! {
     readme: "README.md",
     architecture: "docs/architecture.md",
