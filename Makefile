@@ -23,7 +23,7 @@
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
 
 CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
-CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
+CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed test/embed/static, \
   $(addprefix $(folder)/*.,c cpp h)))
 
 .PHONY: all setup quick lint environments test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package

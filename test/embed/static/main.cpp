@@ -23,9 +23,9 @@ int main() {
   FailureOr<int64_t> bytes =
       tiles.paddedBytes({1000, 3}, Float32Type::get(&context));
   auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
-  auto wrong = layout::TiledAttr::getChecked(emitError, &context,
-                                             StringRef("{1,1}"));
-  llvm::outs() << *bytes << " " << !wrong << " " << other(2) << " "
-               << other(0) << "\n";
+  auto wrong =
+      layout::TiledAttr::getChecked(emitError, &context, StringRef("{1,1}"));
+  llvm::outs() << *bytes << " " << !wrong << " " << other(2) << " " << other(0)
+               << "\n";
   return 0;
 }
