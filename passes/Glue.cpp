@@ -2,6 +2,7 @@
 
 #include "passes/Glue.h"
 #include "dialect/Layout.h"
+#include "passes/Passes.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -58,6 +59,21 @@ void layout::registerUpstreamPasses() {
   math::registerMathExtendToSupportedTypes();
   memref::registerExpandOpsPass();
   memref::registerExpandStridedMetadataPass();
+}
+
+void layout::populateLayoutTypeConversions(TypeConverter &converter,
+                                           Form form) {
+  converter.addConversion([form](MemRefType type) -> std::optional<Type> {
+    if (!isa<TiledAttr>(type.getLayout()))
+      return std::nullopt;
+    Location location = UnknownLoc::get(type.getContext());
+    auto emit = [](MlirStringRef message, void *location) {
+      emitError(*static_cast<Location *>(location)) << unwrap(message);
+    };
+    return unwrap(layout_rs_lowered_type(wrap(Type(type)),
+                                         form == Form::physical, wrap(location),
+                                         emit, &location));
+  });
 }
 
 void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,

@@ -52,6 +52,12 @@ void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
 bool layout_rs_pipeline(MlirStringRef name, MlirStringRef options,
                         MlirStringCallback passes, void *user);
 
+/// The memref that takes the place of one with a layout; null with an error
+/// where none can.
+MlirType layout_rs_lowered_type(MlirType type, bool physical,
+                                MlirLocation location, MlirStringCallback error,
+                                void *user);
+
 /// Calls back with each indexing map between a result and an operand of an
 /// operation: what is read, or else what feeds it. False after an error.
 bool layout_rs_indexing(MlirOperation op, bool reads, int64_t result,

@@ -25,6 +25,11 @@
 // The enums of options: Form, Target, Parallel, PlanMachine, PlanEntry.
 #include "Choices.h.inc"
 
+namespace mlir {
+// In mlir/Transforms/DialectConversion.h.
+class TypeConverter;
+} // namespace mlir
+
 namespace layout {
 
 // In layout/Layout.h.
@@ -73,6 +78,14 @@ buildLayoutPipeline(mlir::OpPassManager &manager, llvm::StringRef name,
                     const LayoutPipelineOptions &options,
                     const LayoutPlanOptions &plan,
                     llvm::raw_ostream &errors = llvm::errs());
+
+/// Lets a dialect conversion turn memrefs with a tiled layout into the memrefs
+/// that layout-lower-memrefs makes of them. With `Form::physical` the index of
+/// an element is that of `TiledAttr::getAffineMap`. A layout that cannot be
+/// lowered is a diagnostic, and the conversion fails. Other types are left to
+/// conversions that were added before.
+void populateLayoutTypeConversions(mlir::TypeConverter &converter,
+                                   Form form = Form::strided);
 
 /// From tensors and memrefs with layouts to plain memrefs.
 inline mlir::LogicalResult

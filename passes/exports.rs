@@ -5,15 +5,17 @@
 
 use crate::check::{comparison, verify};
 use crate::choose::indexing_analysis;
+use crate::lower::lower_memrefs;
 use crate::pass::diagnostic::Diagnostic;
+use crate::pass::options::Form;
 use crate::pass::stages::{Next, StageResult};
 use crate::pass::upstream::{emit, erase_unreachable_blocks, may_have_cycles};
 use crate::pipelines::{PIPELINES, PipelineOptions, expanded};
 use crate::registry::Pass;
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Op, Rewriter};
-use melior::ir::{AttributeLike, OperationRef};
-use mlir_sys::{MlirAttribute, MlirOperation, MlirStringCallback, MlirStringRef};
+use melior::ir::{AttributeLike, Location, OperationRef, Type, TypeLike};
+use mlir_sys::{MlirAttribute, MlirLocation, MlirOperation, MlirStringCallback, MlirStringRef, MlirType};
 use std::ffi::c_void;
 use tensor_layout::text::instead;
 
@@ -191,6 +193,30 @@ extern "C" fn layout_rs_indexing(
         }
     }
     true
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_lowered_type(
+    r#type: MlirType,
+    physical: bool,
+    location: MlirLocation,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> MlirType {
+    // SAFETY: the type and the location are alive for the call.
+    let (t, location) = unsafe { (Type::from_raw(r#type), Location::from_raw(location)) };
+    let form = if physical { Form::Physical } else { Form::Strided };
+    match guard(|message| Err(message.to_string()), || lower_memrefs::lowered_type(t, location, form)) {
+        Ok(lowered) => lowered.to_raw(),
+        Err(message) => {
+            let callback = error.expect("C++ gives a callback");
+            let message = format!("{t} cannot be lowered: {message}");
+            // SAFETY: C++ gives a callback and the pointer it takes.
+            unsafe { callback(string_ref(&message), user) };
+            MlirType { ptr: std::ptr::null() }
+        }
+    }
 }
 
 /// Erases unreachable blocks with a value that depends on itself; such code never runs. Returns whether it erased some.

@@ -196,6 +196,7 @@ impl Suite {
             "here: capacity exceeded: the layout needs 192 bytes in each LM, which has 128",
             "here: ",
             "the position must be 0 or more and below 1, found 1",
+            "cannot be lowered: the number of elements does not fit in 64 bits",
             "the layout dialect of this library is not registered in the context",
             "form must be one of strided, physical, found `7`",
             "vector-bits must be 0 or a power of two from 64 to 2048, found 100",

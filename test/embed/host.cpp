@@ -22,6 +22,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include <cassert>
 #include <thread>
 
@@ -231,6 +232,18 @@ static void accessors(const DialectRegistry &registry) {
       CHECK(failed(indexingOf(op, Direction::reads, 0, 1, maps, here)));
     });
     CHECK(maps.size() == 2);
+  });
+
+  // The types of a dialect conversion.
+  TypeConverter converter;
+  converter.addConversion([](Type type) { return type; });
+  populateLayoutTypeConversions(converter, Form::physical);
+  CHECK(converter.convertType(MemRefType::get({3, 5}, f32, small)) ==
+        MemRefType::get({2, 3, 2, 2}, f32));
+  CHECK(converter.convertType(f32) == f32);
+  llvm::outs() << errorsOf(context, [&] {
+    auto huge = MemRefType::get({int64_t(1) << 62, 5}, f32, small);
+    CHECK(!converter.convertType(huge));
   });
 
   // A context that does not have the dialect.

@@ -36,16 +36,17 @@ use crate::analysis::same_bytes::MARK;
 use crate::buffers::globals;
 use crate::buffers::operations::{FORWARDS, SLICE_OR_RESHAPE, STRIDED, UNREALIZED_CAST, is, is_approximable};
 use crate::buffers::parts::row_major;
+use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::TypeConverter;
 use crate::kernel::access::is_slice_of_pending;
 use crate::pass::diagnostic::Diagnostic;
-use crate::pass::options::{LowerMemrefsOptions, Target};
+use crate::pass::options::{Form, LowerMemrefsOptions, Target};
 use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream::{self, FastMath};
 use layout_dialect::TRIP_COUNT;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
-use melior::ir::Type;
 use melior::ir::operation::OperationMutLike;
+use melior::ir::{Location, Type};
 use state::Lowering;
 
 /// Lowers all tiled memrefs of a module. On failure reports the reasons and changes nothing.
@@ -83,6 +84,14 @@ pub(crate) fn run<'c>(stage: StageInput<'c, LowerMemrefsOptions>) -> StageResult
     lowering.remarks.iter().for_each(upstream::emit);
     rewriter.replace_contents(module, root);
     Ok(Next::Changed)
+}
+
+/// The plain memref that takes the place of one with a tiled layout.
+///
+/// # Errors
+/// The reason why the layout cannot be lowered.
+pub(crate) fn lowered_type<'c>(t: Type<'c>, location: Location<'c>, form: Form) -> Result<Type<'c>, String> {
+    types::lower_type(t, location, form, &Axes::default()).map(|lowered| lowered.value_type)
 }
 
 /// Converts layouts that are affine maps with a strided form to `strided`, or drops them if row-major.
