@@ -24,7 +24,7 @@
 //! | [`check`] | verification of other passes, and of their result | `analysis`, `pass` |
 //! | `registry` | the generated passes as values | `bufferize`, `choose`, `llvm`, `pass` |
 //! | [`pipelines`] | the generated pipelines | `check`, `pass`, `registry` |
-//! | `exports` | functions for C++: `layout_rs_*` | `check`, `choose`, `pass`, `pipelines`, `registry` |
+//! | `exports` | functions for C++: `layout_rs_*` | `check`, `choose`, `lower`, `pass`, `pipelines`, `registry` |
 //!
 //! # Example
 //!
