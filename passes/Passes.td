@@ -459,7 +459,7 @@ def LayoutInlineCalls
 }
 
 def LayoutImportStablehlo
-    : LayoutPass<"import", "layout-import-stablehlo", "::mlir::ModuleOp"> {
+    : LayoutPass<"foreign", "layout-import-stablehlo", "::mlir::ModuleOp"> {
   let summary = "Turn StableHLO into operations of linalg, tensor and scf";
   let description = [{
     A module of functions of StableHLO, MHLO and CHLO becomes what
