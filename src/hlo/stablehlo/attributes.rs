@@ -1,23 +1,23 @@
 //! Attributes of MLIR: numbers, lists, strings and structures.
 
-use super::constants::{Dense, numbers_of};
+use super::constants::{self, Dense, numbers_of};
 use super::types::parts;
 use crate::hlo::tokens::unquote;
-use crate::text::{Error, excerpt};
+use crate::text::Error;
 
 /// `name = text`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Attribute<'a> {
+pub(super) struct MlirAttribute<'a> {
     pub name: &'a str,
     pub text: &'a str,
     /// The byte offset of the text.
     pub at: usize,
 }
 
-impl<'a> Attribute<'a> {
+impl<'a> MlirAttribute<'a> {
     /// The error of a value that should be of another form.
     pub fn expected(&self, form: &str) -> Error {
-        Error::at(self.at, format!("expected {form}, found `{}`", excerpt(self.text))).syntax()
+        constants::expected(self.at, self.text, form)
     }
 
     /// The text before ` : type`.
@@ -59,7 +59,7 @@ impl<'a> Attribute<'a> {
         };
         let all = |tokens: &mut dyn Iterator<Item = &str>| -> Option<Vec<i64>> { tokens.map(read).collect() };
         let found = if text.starts_with("dense") {
-            return Dense::read(self)?.integers();
+            return Dense::read(self.text, self.at)?.integers();
         } else if let Some(list) = text.strip_prefix("array<").and_then(|list| list.strip_suffix('>')) {
             let list = list.split_once(':').map_or("", |(_, list)| list);
             all(&mut parts(list).into_iter().map(|(part, _)| part))
@@ -77,22 +77,22 @@ impl<'a> Attribute<'a> {
     }
 
     /// The parts of a list in brackets.
-    pub fn list(&self) -> Result<Vec<Attribute<'a>>, Error> {
+    pub fn list(&self) -> Result<Vec<MlirAttribute<'a>>, Error> {
         let inner = self.text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         let inner = inner.ok_or_else(|| self.expected("a list in brackets"))?;
-        let part = |(text, at)| Attribute { name: "", text, at: self.at + 1 + at };
+        let part = |(text, at)| MlirAttribute { name: "", text, at: self.at + 1 + at };
         Ok(parts(inner).into_iter().map(part).collect())
     }
 
     /// The fields of a structure: `#stablehlo.dot<a = [0], b = 1>`, `<a = 1>` or `{a = 1}`.
-    pub fn fields(&self) -> Result<Vec<Attribute<'a>>, Error> {
+    pub fn fields(&self) -> Result<Vec<MlirAttribute<'a>>, Error> {
         let (open, close) = if self.text.starts_with('{') { ('{', '}') } else { ('<', '>') };
         let begin = self.text.find(open).filter(|_| self.text.ends_with(close));
         let begin = begin.ok_or_else(|| self.expected("a structure such as `<name = 1>`"))? + 1;
         let field = |(part, at): (&'a str, usize)| {
             let (name, text) = part.split_once('=').unwrap_or((part, ""));
             let text_at = begin + at + part.len() - text.trim_start().len();
-            Attribute { name: name.trim().trim_matches('"'), text: text.trim(), at: self.at + text_at }
+            MlirAttribute { name: name.trim().trim_matches('"'), text: text.trim(), at: self.at + text_at }
         };
         Ok(parts(&self.text[begin..self.text.len() - 1]).into_iter().map(field).collect())
     }
@@ -105,6 +105,6 @@ impl<'a> Attribute<'a> {
 }
 
 /// The field of this name.
-pub(super) fn field<'f, 'a>(fields: &'f [Attribute<'a>], name: &str) -> Option<&'f Attribute<'a>> {
+pub(super) fn field<'f, 'a>(fields: &'f [MlirAttribute<'a>], name: &str) -> Option<&'f MlirAttribute<'a>> {
     fields.iter().find(|field| field.name == name)
 }

@@ -1,15 +1,15 @@
 //! Operations between devices, and with the host.
 
-use super::attributes::{Attribute, field};
+use super::attributes::{MlirAttribute, field};
 use super::control::body;
-use super::operations::{Site, array_like, braces};
+use super::site::{OperationSite, array_like, braces};
 use super::types;
 use super::writer::{Value, Written};
 use crate::operations::shape::{Dim, Shape};
 use crate::text::Error;
 
 /// The groups of devices, the channel and the meaning of the numbers.
-fn groups(site: &mut Site) -> Result<Vec<Written>, Error> {
+fn groups(site: &mut OperationSite) -> Result<Vec<Written>, Error> {
     let mut attributes = Vec::new();
     if let Some(own) = site.attribute(&["replica_groups"]) {
         attributes.push(("replica_groups", pairs(&own)?, own.at));
@@ -23,9 +23,9 @@ fn groups(site: &mut Site) -> Result<Vec<Written>, Error> {
 }
 
 /// Adds `channel_id=1`, unless the channel is 0.
-fn channel(site: &mut Site, attributes: &mut Vec<Written>) -> Result<bool, Error> {
+fn channel(site: &mut OperationSite, attributes: &mut Vec<Written>) -> Result<bool, Error> {
     let Some(own) = site.attribute(&["channel_handle"]) else { return Ok(false) };
-    let handle = field(&own.fields()?, "handle").map_or(Ok(0), Attribute::integer)?;
+    let handle = field(&own.fields()?, "handle").map_or(Ok(0), MlirAttribute::integer)?;
     if handle > 0 {
         attributes.push(("channel_id", handle.to_string(), own.at));
     }
@@ -33,7 +33,7 @@ fn channel(site: &mut Site, attributes: &mut Vec<Written>) -> Result<bool, Error
 }
 
 /// `{{0,1},{2,3}}` of `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`; -1 fills a shorter group.
-fn pairs(own: &Attribute) -> Result<String, Error> {
+fn pairs(own: &MlirAttribute) -> Result<String, Error> {
     let text = own.text;
     let sizes = text.rsplit_once("tensor<").map_or("", |(_, sizes)| sizes);
     let size = |k: usize| sizes.split('x').nth(k).and_then(|size| size.parse::<usize>().ok());
@@ -44,19 +44,19 @@ fn pairs(own: &Attribute) -> Result<String, Error> {
     Ok(format!("{{{}}}", rows.join(",")))
 }
 
-pub(super) fn all_gather(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn all_gather(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let mut attributes = vec![site.list("dimensions", &["all_gather_dim"])?];
     attributes.extend(groups(site)?);
     site.many("all-gather", &attributes)
 }
 
-pub(super) fn all_reduce(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn all_reduce(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let mut attributes = groups(site)?;
     attributes.push(body(site, 0, "sum")?);
     site.many("all-reduce", &attributes)
 }
 
-pub(super) fn reduce_scatter(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn reduce_scatter(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let mut attributes = vec![site.list("dimensions", &["scatter_dimension"])?];
     attributes.extend(groups(site)?);
     attributes.push(body(site, 0, "sum")?);
@@ -65,7 +65,7 @@ pub(super) fn reduce_scatter(site: &mut Site) -> Result<Vec<Value>, Error> {
 
 /// An exchange. HLO splits and concatenates along one dimension: the parts then become a dimension of their own, which
 /// is moved and merged.
-pub(super) fn all_to_all(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn all_to_all(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let split = site.need(&["split_dimension"])?;
     let to = site.need(&["concat_dimension"])?;
     let count = site.need(&["split_count"])?.integer()?;
@@ -77,7 +77,7 @@ pub(super) fn all_to_all(site: &mut Site) -> Result<Vec<Value>, Error> {
         return site.many("all-to-all", &attributes);
     }
     let array = site.operand_array(0)?;
-    let place = |dim: i64, own: &Attribute| {
+    let place = |dim: i64, own: &MlirAttribute| {
         usize::try_from(dim)
             .ok()
             .filter(|dim| *dim < array.dims.len())
@@ -101,12 +101,12 @@ pub(super) fn all_to_all(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.result("reshape", &[moved], &[])
 }
 
-pub(super) fn collective_broadcast(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn collective_broadcast(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let attributes = groups(site)?;
     site.one("collective-broadcast", &attributes)
 }
 
-pub(super) fn collective_permute(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn collective_permute(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["source_target_pairs"])?;
     let mut attributes = vec![("source_target_pairs", pairs(&own)?, own.at)];
     channel(site, &mut attributes)?;
@@ -114,7 +114,7 @@ pub(super) fn collective_permute(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// The data and the token of `infeed` and `recv`: the results of StableHLO are the arrays, then the token.
-fn received(site: &mut Site, opcode: &str, operands: &[Value], attributes: &[Written]) -> Vec<Value> {
+fn received(site: &mut OperationSite, opcode: &str, operands: &[Value], attributes: &[Written]) -> Vec<Value> {
     let arrays = site.results.split_last().map_or(Vec::new(), |(_, arrays)| arrays.to_vec());
     let data = if let [one] = &arrays[..] { one.clone() } else { Shape::Tuple(arrays.clone()) };
     let both = Shape::Tuple(vec![data.clone(), types::token()]);
@@ -135,7 +135,7 @@ fn received(site: &mut Site, opcode: &str, operands: &[Value], attributes: &[Wri
     values
 }
 
-pub(super) fn infeed(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn infeed(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     site.attribute(&["layout"]);
     let config = site.attribute(&["infeed_config"]).filter(|own| own.text != "\"\"");
     let attributes: Vec<Written> =
@@ -144,7 +144,7 @@ pub(super) fn infeed(site: &mut Site) -> Result<Vec<Value>, Error> {
     Ok(received(site, "infeed", &operands, &attributes))
 }
 
-pub(super) fn outfeed(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn outfeed(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let config = site.attribute(&["outfeed_config"]).filter(|own| own.text != "\"\"");
     let attributes: Vec<Written> =
         config.map(|own| ("outfeed_config", own.text.to_string(), own.at)).into_iter().collect();
@@ -153,7 +153,7 @@ pub(super) fn outfeed(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// The operands as one value and the token.
-fn data_and_token(site: &mut Site) -> Result<Vec<Value>, Error> {
+fn data_and_token(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let operands = site.operands.clone();
     let (token, data) = operands.split_last().ok_or_else(|| site.error("must have a token, found no operand"))?;
     let data = site.together("data", data);
@@ -161,7 +161,7 @@ fn data_and_token(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// The channel of a transfer, and whether the host is at its other end.
-fn transfer(site: &mut Site) -> Result<Vec<Written>, Error> {
+fn transfer(site: &mut OperationSite) -> Result<Vec<Written>, Error> {
     let mut attributes = Vec::new();
     channel(site, &mut attributes)?;
     site.attribute(&["source_target_pairs"]);
@@ -171,7 +171,7 @@ fn transfer(site: &mut Site) -> Result<Vec<Written>, Error> {
     Ok(attributes)
 }
 
-pub(super) fn send(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn send(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let (attributes, operands) = (transfer(site)?, data_and_token(site)?);
     let context = types::scalar_u32();
     let shape = Shape::Tuple(vec![operands[0].shape.clone(), context, types::token()]);
@@ -179,7 +179,7 @@ pub(super) fn send(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.result("send-done", &[begun], &attributes)
 }
 
-pub(super) fn recv(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn recv(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let attributes = transfer(site)?;
     let arrays = site.results.split_last().map_or(Vec::new(), |(_, arrays)| arrays.to_vec());
     let data = if let [one] = &arrays[..] { one.clone() } else { Shape::Tuple(arrays) };

@@ -1,6 +1,5 @@
 //! Values of constants: `dense<[1.0, 2.0]> : tensor<2xf32>` as a literal of HLO.
 
-use super::attributes::Attribute;
 use super::types;
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Shape};
@@ -10,14 +9,21 @@ use std::fmt::Write;
 
 /// The elements of a constant, as text or as bytes.
 pub(super) struct Dense<'a> {
-    attribute: Attribute<'a>,
+    /// The byte offset of the constant, for errors, and its text.
+    at: usize,
+    whole: &'a str,
     array: Array,
     /// The text in `dense<..>`.
     text: &'a str,
 }
 
+/// The error of a text that should be of another form.
+pub(super) fn expected(at: usize, text: &str, form: &str) -> Error {
+    Error::at(at, format!("expected {form}, found `{}`", excerpt(text))).syntax()
+}
+
 /// The value of a constant.
-pub(super) enum Value {
+pub(super) enum Elements {
     /// All elements have this value.
     Splat(String),
     /// The elements in braces.
@@ -25,22 +31,27 @@ pub(super) enum Value {
 }
 
 impl<'a> Dense<'a> {
-    /// Reads `dense<..> : type`.
-    pub fn read(attribute: &Attribute<'a>) -> Result<Dense<'a>, Error> {
-        let wrong = || attribute.expected("elements and their type, such as `dense<0> : tensor<2xi64>`");
-        let (value, kind) = attribute.text.rsplit_once(": tensor").ok_or_else(wrong)?;
+    /// Reads `dense<..> : type`, which is at an offset.
+    pub fn read(whole: &'a str, at: usize) -> Result<Dense<'a>, Error> {
+        let wrong = || expected(at, whole, "elements and their type, such as `dense<0> : tensor<2xi64>`");
+        let (value, kind) = whole.rsplit_once(": tensor").ok_or_else(wrong)?;
         let text = value.trim_end().strip_prefix("dense<").and_then(|text| text.strip_suffix('>')).ok_or_else(wrong)?;
-        let at = attribute.text.len() - "tensor".len() - kind.len();
-        let kind = types::read(&mut Cursor::new(&attribute.text[at..]), &HashMap::new())?;
-        match kind.map_err(|error| error.shifted(attribute.at + at))? {
-            Shape::Array(array) => Ok(Dense { attribute: *attribute, array, text: text.trim() }),
+        let begin = whole.len() - "tensor".len() - kind.len();
+        let kind = types::read(&mut Cursor::new(&whole[begin..]), &HashMap::new())?;
+        match kind.map_err(|error| error.shifted(at + begin))? {
+            Shape::Array(array) => Ok(Dense { at, whole, array, text: text.trim() }),
             _ => Err(wrong()),
         }
     }
 
     /// The elements of the text in `dense<..>`.
-    pub fn of_text(attribute: &Attribute<'a>, array: &Array, text: &'a str) -> Dense<'a> {
-        Dense { attribute: *attribute, array: array.clone(), text: text.trim() }
+    pub fn of_text((whole, at): (&'a str, usize), array: &Array, text: &'a str) -> Dense<'a> {
+        Dense { at, whole, array: array.clone(), text: text.trim() }
+    }
+
+    /// The error of a value that should be of another form.
+    fn expected(&self, form: &str) -> Error {
+        expected(self.at, self.whole, form)
     }
 
     fn count(&self) -> Option<usize> {
@@ -50,7 +61,7 @@ impl<'a> Dense<'a> {
 
     /// The elements as integers.
     pub fn integers(&self) -> Result<Vec<i64>, Error> {
-        let wrong = || self.attribute.expected("integers");
+        let wrong = || self.expected("integers");
         let count = self.count().ok_or_else(wrong)?;
         let read = |token: &str| match token {
             "true" => Ok(1),
@@ -70,8 +81,8 @@ impl<'a> Dense<'a> {
     }
 
     /// The elements as the text of a literal.
-    pub fn value(&self) -> Result<Value, Error> {
-        let wrong = |what: &str| self.attribute.expected(what);
+    pub fn value(&self) -> Result<Elements, Error> {
+        let wrong = |what: &str| self.expected(what);
         let count = self.count().ok_or_else(|| wrong("a constant of known sizes"))?;
         let bytes = self.bytes()?;
         let element = self.array.element;
@@ -83,12 +94,12 @@ impl<'a> Dense<'a> {
         };
         let is_list = bytes.is_none() && self.text.starts_with('[');
         match &tokens[..] {
-            [one] if !is_list => Ok(Value::Splat(one.clone())),
+            [one] if !is_list => Ok(Elements::Splat(one.clone())),
             _ if tokens.len() == count => {
                 let sizes = self.array.sizes().unwrap_or_default();
                 let mut text = String::new();
                 braces(&sizes, &mut tokens.iter(), &mut text);
-                Ok(Value::Elements(text))
+                Ok(Elements::Elements(text))
             }
             _ => Err(wrong(&format!("{count} elements"))),
         }
@@ -104,7 +115,7 @@ impl<'a> Dense<'a> {
             Some((digit(pair.first()?)? * 16 + digit(pair.get(1)?)?) as u8)
         };
         let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
-        bytes.map(Some).ok_or_else(|| self.attribute.expected("pairs of hexadecimal digits"))
+        bytes.map(Some).ok_or_else(|| self.expected("pairs of hexadecimal digits"))
     }
 
     /// The elements of bytes, the least significant first; one element alone is that of all.
@@ -119,7 +130,7 @@ impl<'a> Dense<'a> {
         }
         let whole = bytes.len() / (size * parts);
         if !bytes.len().is_multiple_of(size * parts) || whole != count && whole != 1 {
-            return Err(self.attribute.expected(&format!("{count} elements of {bits} bits")));
+            return Err(self.expected(&format!("{count} elements of {bits} bits")));
         }
         let pattern = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
         let part = match element {
@@ -139,12 +150,12 @@ impl<'a> Dense<'a> {
     fn number(&self, token: &str, element: ElementType) -> Result<String, Error> {
         if let Some(digits) = token.strip_prefix("0x") {
             let bits = u64::from_str_radix(digits, 16);
-            return bits.map(|bits| of_bits(bits, element)).map_err(|_| self.attribute.expected("hexadecimal digits"));
+            return bits.map(|bits| of_bits(bits, element)).map_err(|_| self.expected("hexadecimal digits"));
         }
         let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
         if token.is_empty() || !token.bytes().all(known) {
             let message = format!("expected a value of `{element}`, found `{}`", excerpt(token));
-            return Err(Error::at(self.attribute.at, message).syntax());
+            return Err(Error::at(self.at, message).syntax());
         }
         Ok(token.to_string())
     }
@@ -152,7 +163,7 @@ impl<'a> Dense<'a> {
     /// `(re, im)`.
     fn pair(&self, text: &str) -> Result<String, Error> {
         let part = if self.array.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
-        let (re, im) = text.split_once(',').ok_or_else(|| self.attribute.expected("pairs such as `(1.0, 2.0)`"))?;
+        let (re, im) = text.split_once(',').ok_or_else(|| self.expected("pairs such as `(1.0, 2.0)`"))?;
         Ok(format!("({}, {})", self.number(re.trim(), part)?, self.number(im.trim(), part)?))
     }
 }

@@ -3,8 +3,8 @@
 //! A region of StableHLO uses values from outside, and a computation of HLO only its parameters: constants are written
 //! again inside, and other values are passed as further arguments.
 
-use super::attributes::{Attribute, field};
-use super::operations::{Site, array_like, braces, field_integers};
+use super::attributes::{MlirAttribute, field};
+use super::site::{OperationSite, array_like, braces, field_integers};
 use super::syntax::Region;
 use super::writer::{Captured, Form, Value, Written};
 use crate::operations::shape::Shape;
@@ -14,7 +14,7 @@ use crate::text::{Error, excerpt};
 type Body = Written;
 
 /// Writes region `k` as a computation of its own; `role` is part of its name.
-pub(super) fn body(site: &mut Site, k: usize, role: &str) -> Result<Body, Error> {
+pub(super) fn body(site: &mut OperationSite, k: usize, role: &str) -> Result<Body, Error> {
     let region = region(site, k)?;
     let captured = site.writer.captured(&[region]);
     if let Some(((name, _), _)) = captured.first() {
@@ -26,32 +26,37 @@ pub(super) fn body(site: &mut Site, k: usize, role: &str) -> Result<Body, Error>
 }
 
 /// Region `k`.
-fn region<'a>(site: &Site<'_, 'a>, k: usize) -> Result<&'a Region<'a>, Error> {
+fn region<'a>(site: &OperationSite<'_, 'a>, k: usize) -> Result<&'a Region<'a>, Error> {
     let count = site.operation.regions.len();
     let operation = site.operation;
     operation.regions.get(k).ok_or_else(|| site.error(&format!("must have at least {} regions, found {count}", k + 1)))
 }
 
 /// Writes the computation of a region, and returns its name.
-fn written<'a>(site: &mut Site<'_, 'a>, region: &'a Region<'a>, role: &str, form: (Form, &[Captured<'a>])) -> String {
+fn written<'a>(
+    site: &mut OperationSite<'_, 'a>,
+    region: &'a Region<'a>,
+    role: &str,
+    form: (Form, &[Captured<'a>]),
+) -> String {
     let name = site.writer.computation_name(&format!("{}.{role}", site.short_name()));
     site.writer.region(region, &name, site.operation.at, form);
     name
 }
 
 /// A call of a function.
-pub(super) fn call(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn call(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     called(site, "callee", &[])
 }
 
 /// A composite: a call of its decomposition.
-pub(super) fn composite(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn composite(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     site.attribute(&["name", "composite_attributes", "version"]);
     let at = site.operation.at;
     called(site, "decomposition", &[("is_composite", "true".to_string(), at)])
 }
 
-fn called(site: &mut Site, name: &'static str, attributes: &[Written]) -> Result<Vec<Value>, Error> {
+fn called(site: &mut OperationSite, name: &'static str, attributes: &[Written]) -> Result<Vec<Value>, Error> {
     site.attribute(&[name]);
     let (symbol, at) = site.operation.symbol(name).ok_or_else(|| site.error("must name a function, found none"))?;
     let (computation, shapes) = site.writer.call(symbol, at)?;
@@ -66,7 +71,7 @@ fn called(site: &mut Site, name: &'static str, attributes: &[Written]) -> Result
 }
 
 /// A loop. It carries its operands and what its regions use from outside, as one value.
-pub(super) fn while_loop(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn while_loop(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let (condition, body) = (region(site, 0)?, region(site, 1)?);
     let captured = site.writer.captured(&[condition, body]);
     let first: Vec<Value> = site.operands.iter().chain(captured.iter().map(|(_, value)| value)).cloned().collect();
@@ -84,7 +89,7 @@ pub(super) fn while_loop(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// `case` and `if`: each branch takes what it uses from outside, as one value.
-pub(super) fn conditional(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn conditional(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let operation = site.operation;
     let (mut operands, mut branches) = (vec![site.operand(0)?.clone()], Vec::new());
     for (k, region) in operation.regions.iter().enumerate() {
@@ -105,7 +110,7 @@ pub(super) fn conditional(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// A reduction, with a region or `applies stablehlo.add`.
-pub(super) fn reduce(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn reduce(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let dims = site.list("dimensions", &["dimensions"])?;
     let applied = site.operation.positional().find(|word| word.text.contains('.')).copied();
     let body = match applied {
@@ -128,7 +133,7 @@ pub(super) fn reduce(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// A barrier: one value through an `opt-barrier`.
-pub(super) fn barrier(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn barrier(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     if site.operands.len() == 1 {
         return site.one("opt-barrier", &[]);
     }
@@ -138,7 +143,7 @@ pub(super) fn barrier(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// A custom call.
-pub(super) fn custom_call(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn custom_call(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     site.attribute(&["call_target_name"]);
     let (target, target_at) = site
         .operation
@@ -155,7 +160,7 @@ pub(super) fn custom_call(site: &mut Site) -> Result<Vec<Value>, Error> {
     }
     layouts(site, &mut attributes)?;
     if let Some(own) = site.attribute(&["output_operand_aliases"]) {
-        let pair = |own: &Attribute| -> Result<String, Error> {
+        let pair = |own: &MlirAttribute| -> Result<String, Error> {
             let fields = own.fields()?;
             let (output, inner) =
                 (field_integers(&fields, "output_tuple_indices")?, field_integers(&fields, "operand_tuple_indices")?);
@@ -200,7 +205,7 @@ fn api_version(version: i64) -> Option<&'static str> {
 }
 
 /// `operand_layout_constraints`, and the layouts of the results.
-fn layouts(site: &mut Site, attributes: &mut Vec<Written>) -> Result<(), Error> {
+fn layouts(site: &mut OperationSite, attributes: &mut Vec<Written>) -> Result<(), Error> {
     let (operands, results) = (site.attribute(&["operand_layouts"]), site.attribute(&["result_layouts"]));
     if let Some(own) = results {
         let layouts = own.list()?;
@@ -222,7 +227,7 @@ fn layouts(site: &mut Site, attributes: &mut Vec<Written>) -> Result<(), Error> 
 }
 
 /// A shape with the order of dimensions in `dense<[0, 1]> : tensor<2xindex>`, minor to major.
-fn with_layout(shape: &Shape, layout: &Attribute) -> Result<Shape, Error> {
+fn with_layout(shape: &Shape, layout: &MlirAttribute) -> Result<Shape, Error> {
     let Shape::Array(array) = shape else { return Ok(shape.clone()) };
     let text = layout.untyped();
     let order = text.strip_prefix("dense<").and_then(|text| text.strip_suffix('>')).unwrap_or(text);
@@ -237,12 +242,12 @@ fn with_layout(shape: &Shape, layout: &Attribute) -> Result<Shape, Error> {
 }
 
 /// The operand itself.
-pub(super) fn same(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn same(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     Ok(site.operands.clone())
 }
 
 /// A sharding of a value, by a custom call as JAX writes it.
-pub(super) fn resharded(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn resharded(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let positional = site.operation.positional().next().copied();
     let own = site.attribute(&["sharding"]).or(positional);
     let own = own.ok_or_else(|| site.error("must have a sharding, found none"))?;
@@ -253,9 +258,9 @@ pub(super) fn resharded(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// Shardy's computation on the part of each device, by the custom calls that XLA writes around the call of its body.
-pub(super) fn manual_computation(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn manual_computation(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let region = region(site, 0)?;
-    let notes = |site: &mut Site, name: &'static str| -> Vec<Written> {
+    let notes = |site: &mut OperationSite, name: &'static str| -> Vec<Written> {
         let at = site.operation.at;
         let own = site.attribute(&[name]).map(|own| own.text.replace('\\', "\\\\").replace('"', "\\\""));
         let note = own.map(|text| ("frontend_attributes", format!("{{xla.sdy.{name}=\"{text}\"}}"), at));
@@ -281,7 +286,7 @@ pub(super) fn manual_computation(site: &mut Site) -> Result<Vec<Value>, Error> {
 
 /// The results of a custom call that gives each operand another shape.
 fn converted(
-    site: &mut Site,
+    site: &mut OperationSite,
     (role, target): (&str, &str),
     operands: &[Value],
     shapes: &[Shape],

@@ -5,18 +5,17 @@
 //! ("Approximating the erfinv function"), the gamma functions by Lanczos's series with g = 7, and the zeta function by
 //! Euler's and Maclaurin's formula. Types of less than 32 bits are computed in `f32`.
 
-use super::operations::{Site, array_like, braces};
+use super::literals::constant;
 use super::products::ragged_dot;
+use super::site::{Conversion, OperationSite, array_like, braces};
 use super::writer::Value;
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::Error;
 use std::f64::consts::{LN_2, PI};
 
-type Row = fn(&mut Site) -> Result<Vec<Value>, Error>;
-
 /// The operations, sorted.
-pub(super) static ROWS: &[(&str, Row)] = &[
+pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("acos", |site| site.one("acos", &[])),
     ("acosh", |site| site.one("acosh", &[])),
     ("asin", |site| site.one("asin", &[])),
@@ -46,7 +45,7 @@ pub(super) static ROWS: &[(&str, Row)] = &[
     ("broadcast_subtract", |site| broadcast_operands(site, "subtract")),
     ("broadcast_xor", |site| broadcast_operands(site, "xor")),
     ("conj", conjugate),
-    ("constant", super::operations::constant),
+    ("constant", constant),
     ("constant_like", constant_like),
     ("cosh", |site| site.one("cosh", &[])),
     ("digamma", |site| function(site, |math, x| math.digamma(&x[0]))),
@@ -75,7 +74,7 @@ pub(super) static ROWS: &[(&str, Row)] = &[
 ];
 
 /// The complex conjugate; a real number is its own.
-fn conjugate(site: &mut Site) -> Result<Vec<Value>, Error> {
+fn conjugate(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let array = site.operand_array(0)?;
     let x = site.operand(0)?.clone();
     let part = match array.element {
@@ -90,7 +89,7 @@ fn conjugate(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.result("complex", &[re, negative], &[])
 }
 
-fn constant_like(site: &mut Site) -> Result<Vec<Value>, Error> {
+fn constant_like(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let value = site.need(&["value"])?;
     let array = site.result_array()?;
     let scalar = site.scalar(&array, value.untyped(), value.at);
@@ -98,7 +97,7 @@ fn constant_like(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// An elementwise operation whose operands are broadcast to the result, the last dimensions on the last.
-fn broadcast_operands(site: &mut Site, opcode: &str) -> Result<Vec<Value>, Error> {
+fn broadcast_operands(site: &mut OperationSite, opcode: &str) -> Result<Vec<Value>, Error> {
     site.needs_static()?;
     let given = site.attribute(&["broadcast_dimensions"]).map(|own| own.integers()).transpose()?;
     let (to, mut operands) = (site.result_array()?, Vec::new());
@@ -124,7 +123,7 @@ fn broadcast_operands(site: &mut Site, opcode: &str) -> Result<Vec<Value>, Error
     site.result(opcode, &operands, &[])
 }
 
-fn is_infinite(site: &mut Site, any_sign: bool, value: f64) -> Result<Vec<Value>, Error> {
+fn is_infinite(site: &mut OperationSite, any_sign: bool, value: f64) -> Result<Vec<Value>, Error> {
     let shape = site.operand(0)?.shape.clone();
     let mut x = site.operand(0)?.clone();
     if any_sign {
@@ -137,7 +136,7 @@ fn is_infinite(site: &mut Site, any_sign: bool, value: f64) -> Result<Vec<Value>
 }
 
 /// The next number from `x` towards `y`: the next pattern of bits.
-fn next_after(site: &mut Site) -> Result<Vec<Value>, Error> {
+fn next_after(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let array = site.operand_array(0)?;
     let (x, y) = (site.operand(0)?.clone(), site.operand(1)?.clone());
     let integer = match array.element.bits() {
@@ -182,7 +181,7 @@ fn next_after(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// Computes a function of the operands, in `f32` for smaller types.
-fn function(site: &mut Site, of: impl Fn(&mut Math, &[Value]) -> Value) -> Result<Vec<Value>, Error> {
+fn function(site: &mut OperationSite, of: impl Fn(&mut Math, &[Value]) -> Value) -> Result<Vec<Value>, Error> {
     let array = site.operand_array(0)?;
     let bits = array.element.bits().unwrap_or(64);
     if !array.element.is_float() {
@@ -211,7 +210,7 @@ fn function(site: &mut Site, of: impl Fn(&mut Math, &[Value]) -> Value) -> Resul
 
 /// Expressions of values of one type.
 struct Math<'s, 'w, 'a> {
-    site: &'s mut Site<'w, 'a>,
+    site: &'s mut OperationSite<'w, 'a>,
     array: Array,
 }
 

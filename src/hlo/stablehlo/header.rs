@@ -1,7 +1,7 @@
 //! The header of HLO: the layouts of the entry, its aliases and the number of devices.
 
-use super::attributes::Attribute;
-use super::operations::braces;
+use super::attributes::MlirAttribute;
+use super::site::braces;
 use super::syntax::{Argument, Operation};
 use super::writer::{Placed, Writer};
 use crate::operations::shape::Shape;
@@ -56,7 +56,7 @@ fn header(writer: &Writer, function: &Operation, results: &[Shape]) -> Result<Pl
     Ok(header)
 }
 
-fn find<'o, 'a>(own: &'o Argument<'a>, name: &str) -> Option<&'o Attribute<'a>> {
+fn find<'o, 'a>(own: &'o Argument<'a>, name: &str) -> Option<&'o MlirAttribute<'a>> {
     own.attributes.iter().find(|own| own.name == name)
 }
 

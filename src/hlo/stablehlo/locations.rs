@@ -1,6 +1,7 @@
 //! Locations of MLIR as metadata of HLO.
 
-use super::syntax::Module;
+use super::syntax::MlirModule;
+use crate::hlo::module::Source;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -9,19 +10,12 @@ const MOST: usize = 32;
 
 /// The aliases of locations, and the metadata of those in use.
 pub(super) struct Locations<'a> {
-    module: &'a Module<'a>,
+    module: &'a MlirModule<'a>,
     written: HashMap<&'a str, String>,
 }
 
-/// A source: the path of names, the file and the line.
-#[derive(Default)]
-struct Source<'a> {
-    name: Option<&'a str>,
-    file: Option<(&'a str, &'a str)>,
-}
-
 impl<'a> Locations<'a> {
-    pub fn of(module: &'a Module<'a>) -> Locations<'a> {
+    pub fn of(module: &'a MlirModule<'a>) -> Locations<'a> {
         Locations { module, written: HashMap::new() }
     }
 
@@ -33,10 +27,10 @@ impl<'a> Locations<'a> {
         let mut source = Source::default();
         self.read(location, &mut source, MOST);
         let mut fields = String::new();
-        if let Some(name) = source.name {
+        if let Some(name) = &source.op_name {
             let _ = write!(fields, "op_name=\"{name}\"");
         }
-        if let Some((file, line)) = source.file {
+        if let (Some(file), Some(line)) = (&source.file, source.line) {
             let _ = write!(fields, " source_file=\"{file}\" source_line={line}");
         }
         let text = if fields.is_empty() { fields } else { format!(", metadata={{{}}}", fields.trim_start()) };
@@ -45,7 +39,7 @@ impl<'a> Locations<'a> {
     }
 
     /// Reads `(#loc)`, `"name"(location)`, `"file":1:2`, `callsite(location at location)` or `fused[location, ..]`.
-    fn read(&self, text: &'a str, source: &mut Source<'a>, depth: usize) {
+    fn read(&self, text: &'a str, source: &mut Source, depth: usize) {
         let text = text.trim().strip_prefix("loc").unwrap_or(text.trim());
         let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text).trim();
         if depth == 0 {
@@ -59,13 +53,13 @@ impl<'a> Locations<'a> {
             let Some((name, rest)) = rest.split_once('"') else { return };
             match rest.strip_prefix(':') {
                 Some(place) => {
-                    let line = place.split(':').next().unwrap_or_default();
-                    if line.bytes().all(|b| b.is_ascii_digit()) {
-                        source.file = source.file.or(Some((name, line)));
+                    let line = place.split(':').next().and_then(|line| line.parse().ok());
+                    if source.file.is_none() && line.is_some() {
+                        (source.file, source.line) = (Some(name.to_string()), line);
                     }
                 }
                 None => {
-                    source.name = source.name.or(Some(name));
+                    source.op_name.get_or_insert_with(|| name.to_string());
                     self.read(rest, source, depth - 1);
                 }
             }

@@ -21,10 +21,12 @@ mod constants;
 mod control;
 mod functions;
 mod header;
+mod literals;
 mod locations;
 mod operations;
 mod products;
 mod sharding;
+mod site;
 mod syntax;
 mod types;
 mod windows;
@@ -76,7 +78,7 @@ pub(super) fn parse(text: &str, parse: impl FnOnce(&str) -> Result<Module, Vec<E
 /// The text of HLO with its places, and warnings.
 fn translated(text: &str) -> Result<(Placed, Vec<Error>), Vec<Error>> {
     let module = syntax::module(text).map_err(|error| vec![error])?;
-    let mut writer = writer::Writer::new(&module);
+    let mut writer = writer::Writer::new(&module, operations::convert);
     let written = header::entry(&mut writer, text.len());
     let (errors, warnings) = (std::mem::take(&mut writer.errors), std::mem::take(&mut writer.warnings));
     match written {

@@ -1,13 +1,13 @@
 //! Products, gathers and scatters.
 
-use super::attributes::{Attribute, field};
+use super::attributes::{MlirAttribute, field};
 use super::control::body;
-use super::operations::{Site, braces, field_integers, precision};
+use super::site::{OperationSite, braces, field_integers, precision};
 use super::writer::{Value, Written};
 use crate::text::Error;
 
 /// `dot`: the last dimension of the left operand by the first of the right one.
-pub(super) fn dot(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn dot(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let (at, rank) = (site.operation.at, site.operand_array(0)?.dims.len());
     let left = braces(&[rank.saturating_sub(1) as i64]);
     let mut attributes = vec![("lhs_contracting_dims", left, at), ("rhs_contracting_dims", "{0}".to_string(), at)];
@@ -23,7 +23,7 @@ const DOT: [(&str, &str); 4] = [
     ("rhs_contracting_dimensions", "rhs_contracting_dims"),
 ];
 
-pub(super) fn dot_general(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn dot_general(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let mut attributes = Vec::new();
     let mut add = |name: &'static str, dims: &[i64], at: usize| {
         if !dims.is_empty() {
@@ -43,7 +43,7 @@ pub(super) fn dot_general(site: &mut Site) -> Result<Vec<Value>, Error> {
             let Some(own) = site.attribute(&[name]) else { continue };
             let (first, second) =
                 own.text.split_once('x').ok_or_else(|| own.expected("dimensions such as `[1] x [0]`"))?;
-            let list = |text| Attribute { name: "", text, at: own.at }.integers();
+            let list = |text| MlirAttribute { name: "", text, at: own.at }.integers();
             add(left, &list(first.trim())?, own.at);
             add(right, &list(second.trim())?, own.at);
         }
@@ -54,13 +54,13 @@ pub(super) fn dot_general(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// `algorithm=dot_bf16_bf16_f32_x3`: the types of the operands and of the sum, and the number of products.
-fn algorithm(site: &mut Site) -> Result<Option<Written>, Error> {
+fn algorithm(site: &mut OperationSite) -> Result<Option<Written>, Error> {
     let Some(own) = site.attribute(&["algorithm"]) else { return Ok(None) };
     let fields = own.fields()?;
     let text = |name: &str| field(&fields, name).map_or(String::new(), |own| own.untyped().to_lowercase());
     let (left, right, sum) = (text("lhs_precision_type"), text("rhs_precision_type"), text("accumulation_type"));
-    let count = field(&fields, "num_primitive_operations").map_or(Ok(1), Attribute::integer)?;
-    let fast = field(&fields, "allow_imprecise_accumulation").map_or(Ok(false), Attribute::flag)?;
+    let count = field(&fields, "num_primitive_operations").map_or(Ok(1), MlirAttribute::integer)?;
+    let fast = field(&fields, "allow_imprecise_accumulation").map_or(Ok(false), MlirAttribute::flag)?;
     let name = if left.starts_with("f8") {
         format!("dot_any_f8_any_f8_{sum}{}", if fast { "_fast_accum" } else { "" })
     } else if count > 1 {
@@ -72,7 +72,7 @@ fn algorithm(site: &mut Site) -> Result<Option<Written>, Error> {
 }
 
 /// `chlo.ragged_dot`.
-pub(super) fn ragged_dot(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn ragged_dot(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["ragged_dot_dimension_numbers"])?;
     let fields = own.fields()?;
     let mut attributes = Vec::new();
@@ -108,7 +108,7 @@ const SCATTER: [(&str, &str); 5] = [
 ];
 
 /// The lists of a structure; those of batches only where they have entries.
-fn lists(own: &Attribute, names: [(&'static str, &'static str); 5]) -> Result<Vec<Written>, Error> {
+fn lists(own: &MlirAttribute, names: [(&'static str, &'static str); 5]) -> Result<Vec<Written>, Error> {
     let fields = own.fields()?;
     let mut attributes = Vec::new();
     for (theirs, ours) in names {
@@ -117,12 +117,12 @@ fn lists(own: &Attribute, names: [(&'static str, &'static str); 5]) -> Result<Ve
             attributes.push((ours, braces(&dims), own.at));
         }
     }
-    let vector = field(&fields, "index_vector_dim").map_or(Ok(0), Attribute::integer)?;
+    let vector = field(&fields, "index_vector_dim").map_or(Ok(0), MlirAttribute::integer)?;
     attributes.push(("index_vector_dim", vector.to_string(), own.at));
     Ok(attributes)
 }
 
-pub(super) fn gather(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn gather(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["dimension_numbers"])?;
     let mut attributes = lists(&own, GATHER)?;
     attributes.push(site.list("slice_sizes", &["slice_sizes"])?);
@@ -130,7 +130,7 @@ pub(super) fn gather(site: &mut Site) -> Result<Vec<Value>, Error> {
     site.one("gather", &attributes)
 }
 
-pub(super) fn scatter(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn scatter(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["scatter_dimension_numbers"])?;
     let mut attributes = lists(&own, SCATTER)?;
     flags(site, &["indices_are_sorted", "unique_indices"], &mut attributes)?;
@@ -139,7 +139,7 @@ pub(super) fn scatter(site: &mut Site) -> Result<Vec<Value>, Error> {
 }
 
 /// Adds the flags that are true.
-fn flags(site: &mut Site, names: &[&'static str], attributes: &mut Vec<Written>) -> Result<(), Error> {
+fn flags(site: &mut OperationSite, names: &[&'static str], attributes: &mut Vec<Written>) -> Result<(), Error> {
     for name in names {
         if let Some((true, at)) = site.flag(&[name])? {
             attributes.push((name, "true".to_string(), at));

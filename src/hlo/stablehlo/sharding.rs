@@ -4,8 +4,8 @@
 //! the devices are an array with a dimension for each axis, transposed so that the axes of each dimension of the data
 //! come first, in order, and the other axes last.
 
-use super::attributes::{Attribute, field};
-use super::syntax::Module;
+use super::attributes::{MlirAttribute, field};
+use super::syntax::MlirModule;
 use super::types::parts;
 use crate::operations::shape::Shape;
 use crate::text::{Error, did_you_mean, excerpt};
@@ -32,7 +32,7 @@ struct Part {
 }
 
 impl<'a> Meshes<'a> {
-    pub fn of(module: &'a Module<'a>) -> Meshes<'a> {
+    pub fn of(module: &'a MlirModule<'a>) -> Meshes<'a> {
         let meshes = module.operations.iter().filter(|own| own.name == "sdy.mesh").filter_map(|own| {
             let text = own.attribute(&["mesh"]).or_else(|| own.positional().next())?;
             Some((own.symbol("sym_name")?.0, Mesh::read(text)))
@@ -41,7 +41,7 @@ impl<'a> Meshes<'a> {
     }
 
     /// The sharding of a value with these attributes, and its place.
-    pub fn sharding(&self, attributes: &[Attribute<'a>], shape: &Shape) -> Result<Option<(String, usize)>, Error> {
+    pub fn sharding(&self, attributes: &[MlirAttribute<'a>], shape: &Shape) -> Result<Option<(String, usize)>, Error> {
         let find = |name: &str| attributes.iter().find(|own| own.name == name);
         let (text, at) = if let Some(own) = find("sdy.sharding") {
             (self.of_axes(own, shape)?, own.at)
@@ -54,11 +54,11 @@ impl<'a> Meshes<'a> {
     }
 
     /// The text of a sharding by axes, for one array or, in a list, for each.
-    pub fn of_axes(&self, own: &Attribute<'a>, shape: &Shape) -> Result<String, Error> {
+    pub fn of_axes(&self, own: &MlirAttribute<'a>, shape: &Shape) -> Result<String, Error> {
         let inner = own.text.find('<').and_then(|at| own.text[at + 1..].strip_suffix('>').map(|text| (text, at + 1)));
         let (inner, from) = inner.ok_or_else(|| own.expected("`#sdy.sharding<@mesh, [{\"x\"}, {}]>`"))?;
         if inner.trim_start().starts_with('[') {
-            let each = Attribute { name: "", text: inner.trim(), at: own.at + from }.list()?;
+            let each = MlirAttribute { name: "", text: inner.trim(), at: own.at + from }.list()?;
             let shapes = match shape {
                 Shape::Tuple(shapes) => &shapes[..],
                 one => std::slice::from_ref(one),
@@ -76,14 +76,14 @@ impl<'a> Meshes<'a> {
             let hint = did_you_mean(name, self.meshes.keys().copied());
             return Err(Error::at(own.at + from, format!("unknown mesh `{}`{hint}", excerpt(name))).unknown());
         };
-        let dims = Attribute { name: "", text: dims, at: own.at + from + at };
+        let dims = MlirAttribute { name: "", text: dims, at: own.at + from + at };
         mesh.clone()?.tiles(&dims)
     }
 }
 
 impl Mesh {
     /// Reads `<["x"=2, "y"=2], device_ids=[0, 1, 2, 3]>`.
-    fn read(own: &Attribute) -> Result<Mesh, Error> {
+    fn read(own: &MlirAttribute) -> Result<Mesh, Error> {
         let wrong = || own.expected("a mesh such as `<[\"x\"=2, \"y\"=2]>`");
         let fields = own.fields()?;
         let mut mesh = Mesh::default();
@@ -112,7 +112,7 @@ impl Mesh {
     }
 
     /// Reads `"x"` or `"x":(2)4`.
-    fn part(&self, text: &str, own: &Attribute) -> Result<Part, Error> {
+    fn part(&self, text: &str, own: &MlirAttribute) -> Result<Part, Error> {
         let wrong = || own.expected("axes such as `\"x\"` or `\"x\":(2)4`");
         let (name, rest) = text.strip_prefix('"').and_then(|text| text.split_once('"')).ok_or_else(wrong)?;
         let axis = self.axes.iter().position(|(own, _)| own == name).ok_or_else(|| {
@@ -129,7 +129,7 @@ impl Mesh {
     }
 
     /// The tiles of devices, where the dimensions of the data have these axes: `[{"x"}, {"y", ?}, {}p1]`.
-    fn tiles(&self, dims: &Attribute) -> Result<String, Error> {
+    fn tiles(&self, dims: &MlirAttribute) -> Result<String, Error> {
         if self.axes.is_empty() {
             let device = self.devices.as_ref().and_then(|devices| devices.first());
             return Ok(device.map_or("{replicated}".to_string(), |device| format!("{{maximal device={device}}}")));

@@ -4,7 +4,7 @@
 //! values in brackets, in some order, up to the `:` of the signature; one loose grammar reads them with the generic
 //! form. Only `func.func`, `while` and the reducer of `reduce` bind names in a form of their own.
 
-use super::attributes::Attribute;
+use super::attributes::MlirAttribute;
 use super::types::{self, Type};
 use crate::text::{Cursor, Error, excerpt, length};
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(super) struct Operand<'a> {
 pub(super) struct Argument<'a> {
     pub name: &'a str,
     pub kind: Type,
-    pub attributes: Vec<Attribute<'a>>,
+    pub attributes: Vec<MlirAttribute<'a>>,
     pub location: Option<&'a str>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Operation<'a> {
     pub groups: Vec<(&'a str, usize)>,
     pub operands: Vec<Operand<'a>>,
     /// The attributes; the name of one without a name, such as the word `LT` or `[0:4]`, is empty.
-    pub attributes: Vec<Attribute<'a>>,
+    pub attributes: Vec<MlirAttribute<'a>>,
     pub regions: Vec<Region<'a>>,
     pub results: Vec<Type>,
     pub location: Option<&'a str>,
@@ -76,12 +76,12 @@ impl<'a> Operation<'a> {
     }
 
     /// The attribute of one of these names.
-    pub fn attribute(&self, names: &[&str]) -> Option<&Attribute<'a>> {
+    pub fn attribute(&self, names: &[&str]) -> Option<&MlirAttribute<'a>> {
         self.attributes.iter().find(|attribute| names.contains(&attribute.name))
     }
 
     /// The values without a name.
-    pub fn positional(&self) -> impl Iterator<Item = &Attribute<'a>> {
+    pub fn positional(&self) -> impl Iterator<Item = &MlirAttribute<'a>> {
         self.attributes.iter().filter(|attribute| attribute.name.is_empty())
     }
 
@@ -94,9 +94,9 @@ impl<'a> Operation<'a> {
 
 /// A module: the operations in its body, and the aliases of attributes.
 #[derive(Default)]
-pub(super) struct Module<'a> {
+pub(super) struct MlirModule<'a> {
     pub name: &'a str,
-    pub attributes: Vec<Attribute<'a>>,
+    pub attributes: Vec<MlirAttribute<'a>>,
     pub operations: Vec<Operation<'a>>,
     /// The text of `#name = text`, by the name.
     pub aliases: HashMap<&'a str, &'a str>,
@@ -105,9 +105,9 @@ pub(super) struct Module<'a> {
 }
 
 /// Reads a text.
-pub(super) fn module(text: &str) -> Result<Module<'_>, Error> {
+pub(super) fn module(text: &str) -> Result<MlirModule<'_>, Error> {
     let mut reader = Reader { cursor: Cursor::new(text), depth: 0, types: HashMap::new() };
-    let mut module = Module::default();
+    let mut module = MlirModule::default();
     while reader.cursor.peek().is_some() {
         match reader.cursor.peek() {
             Some(b'#') => {
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the entries of a dictionary up to `close`.
-    fn dictionary(&mut self, close: &str, into: &mut Vec<Attribute<'a>>) -> Result<(), Error> {
+    fn dictionary(&mut self, close: &str, into: &mut Vec<MlirAttribute<'a>>) -> Result<(), Error> {
         let mut first = true;
         while !self.cursor.eat(close) {
             if !first {
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
                 self.word().ok_or_else(|| self.cursor.expected(&format!("the name of an attribute or `{close}`")))?
             };
             let (text, at) = if self.cursor.eat("=") { self.value()? } else { ("unit", name_at) };
-            into.push(Attribute { name, text, at });
+            into.push(MlirAttribute { name, text, at });
         }
         Ok(())
     }
@@ -306,7 +306,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `{-# dialect_resources: {builtin: {name: "0x.."}} #-}` after its opening.
-    fn resources(&mut self, module: &mut Module<'a>) -> Result<(), Error> {
+    fn resources(&mut self, module: &mut MlirModule<'a>) -> Result<(), Error> {
         let (start, rest) = (self.cursor.at(), self.cursor.rest());
         let end = rest.find("#-}").ok_or_else(|| Error::at(start, "expected `#-}` to close the resources").syntax())?;
         for part in rest[..end].split_inclusive("\"0x").collect::<Vec<_>>().windows(2) {
@@ -426,7 +426,7 @@ impl<'a> Reader<'a> {
     fn module_body(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
         if self.cursor.peek() == Some(b'@') {
             let at = self.cursor.at();
-            operation.attributes.push(Attribute { name: "sym_name", text: self.sigil('@')?, at });
+            operation.attributes.push(MlirAttribute { name: "sym_name", text: self.sigil('@')?, at });
         }
         if self.eat_word("attributes") {
             self.cursor.expect("{", "`{` and the attributes of the module")?;
@@ -448,7 +448,7 @@ impl<'a> Reader<'a> {
             self.eat_word(word);
         }
         let at = self.cursor.at();
-        operation.attributes.push(Attribute { name: "sym_name", text: self.sigil('@')?, at });
+        operation.attributes.push(MlirAttribute { name: "sym_name", text: self.sigil('@')?, at });
         self.cursor.expect("(", "`(` and the arguments of the function")?;
         let arguments = if self.cursor.peek() == Some(b'%') || self.cursor.peek() == Some(b')') {
             self.arguments()?
@@ -579,13 +579,13 @@ impl<'a> Reader<'a> {
                 Some(b'<') if self.cursor.eat("<{") => self.dictionary("}>", &mut operation.attributes)?,
                 Some(b'@') => {
                     let text = self.sigil('@')?;
-                    operation.attributes.push(Attribute { name: "@", text, at });
+                    operation.attributes.push(MlirAttribute { name: "@", text, at });
                     // `sdy.mesh @mesh = <[..]>`
                     self.cursor.eat("=");
                 }
                 Some(b'<' | b'[' | b'"') => {
                     let (text, at) = self.balanced(false)?;
-                    operation.attributes.push(Attribute { name: "", text, at });
+                    operation.attributes.push(MlirAttribute { name: "", text, at });
                 }
                 Some(b) if b.is_ascii_alphabetic() || b == b'_' => {
                     if self.ends_without_signature(operation) {
@@ -630,7 +630,7 @@ impl<'a> Reader<'a> {
             let (group, from) = self.balanced(false)?;
             text = &rest[..from - at + group.len()];
         }
-        operation.attributes.push(Attribute { name, text, at: place });
+        operation.attributes.push(MlirAttribute { name, text, at: place });
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Convolutions, and reductions over windows.
 
-use super::attributes::{Attribute, field};
+use super::attributes::{MlirAttribute, field};
 use super::control::body;
-use super::operations::{Site, by, precision};
+use super::site::{OperationSite, by, precision};
 use super::writer::{Value, Written};
 use crate::operations::shape::{Array, Dim};
 use crate::text::Error;
@@ -22,7 +22,7 @@ struct Window {
 
 impl Window {
     /// `{size=3x3 stride=2x2 pad=1_1x1_1}`, without defaults.
-    fn text(&self, of: &Attribute) -> Result<String, Error> {
+    fn text(&self, of: &MlirAttribute) -> Result<String, Error> {
         let rank = self.size.len();
         let lists = [&self.stride, &self.base, &self.dilation, &self.reversal];
         if lists.iter().any(|list| !list.is_empty() && list.len() != rank)
@@ -53,7 +53,7 @@ impl Window {
 }
 
 /// The attribute `window` of an operation over windows.
-fn window(site: &mut Site) -> Result<Written, Error> {
+fn window(site: &mut OperationSite) -> Result<Written, Error> {
     let own = site.need(&["window_dimensions"])?;
     let window = Window {
         size: own.integers()?,
@@ -66,12 +66,12 @@ fn window(site: &mut Site) -> Result<Written, Error> {
     Ok(("window", window.text(&own)?, own.at))
 }
 
-pub(super) fn reduce_window(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn reduce_window(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let (window, body) = (window(site)?, body(site, 0, "body")?);
     site.many("reduce-window", &[window, body])
 }
 
-pub(super) fn select_and_scatter(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn select_and_scatter(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let window = window(site)?;
     let (select, scatter) = (body(site, 0, "select")?, body(site, 1, "scatter")?);
     site.one("select-and-scatter", &[window, ("select", select.1, select.2), ("scatter", scatter.1, scatter.2)])
@@ -87,7 +87,7 @@ struct Labels {
 
 impl Labels {
     /// Reads `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
-    fn read(own: &Attribute) -> Result<Labels, Error> {
+    fn read(own: &MlirAttribute) -> Result<Labels, Error> {
         let wrong = || own.expected("dimensions such as `[b, 0, f]x[0, i, o]->[b, 0, f]`");
         let text =
             own.text.strip_prefix("#stablehlo.conv<").and_then(|text| text.strip_suffix('>')).unwrap_or(own.text);
@@ -104,15 +104,15 @@ impl Labels {
     }
 
     /// Reads `raw input_batch_dimension = 0, ..`.
-    fn raw(own: &Attribute) -> Result<Labels, Error> {
+    fn raw(own: &MlirAttribute) -> Result<Labels, Error> {
         let fields = own.fields()?;
-        let fields: Vec<Attribute> = fields
+        let fields: Vec<MlirAttribute> = fields
             .into_iter()
-            .map(|own| Attribute { name: own.name.trim_start_matches("raw").trim(), ..own })
+            .map(|own| MlirAttribute { name: own.name.trim_start_matches("raw").trim(), ..own })
             .collect();
         let one = |name: &str| field(&fields, name).ok_or_else(|| own.expected(&format!("`{name}`")))?.integer();
         let roles = |first: (&str, &str), second: (&str, &str), spatial: &str| -> Result<Vec<String>, Error> {
-            let spatial = field(&fields, spatial).map_or(Ok(Vec::new()), Attribute::integers)?;
+            let spatial = field(&fields, spatial).map_or(Ok(Vec::new()), MlirAttribute::integers)?;
             let mut letters = vec![String::new(); spatial.len() + 2];
             let single = [(one(first.0)?, first.1.to_string()), (one(second.0)?, second.1.to_string())];
             let along = spatial.iter().enumerate().map(|(k, dim)| (*dim, k.to_string()));
@@ -147,7 +147,7 @@ impl Labels {
     }
 }
 
-pub(super) fn convolution(site: &mut Site) -> Result<Vec<Value>, Error> {
+pub(super) fn convolution(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["dimension_numbers", "dim_numbers"])?;
     let labels = Labels::read(&own)?;
     let size = labels.sizes(&site.operand_array(1)?).ok_or_else(|| own.expected("dimensions of the kernel"))?;

@@ -1,10 +1,9 @@
 //! Writing HLO: computations of instructions, each with its place in the text of StableHLO.
 
-use super::attributes::Attribute;
+use super::attributes::MlirAttribute;
 use super::locations::Locations;
-use super::operations::convert;
 use super::sharding::Meshes;
-use super::syntax::{Module, Operand, Operation, Region};
+use super::syntax::{MlirModule, Operand, Operation, Region};
 use crate::hlo::raw::CALLS;
 use crate::operations::shape::Shape;
 use crate::text::{Error, excerpt};
@@ -85,9 +84,13 @@ struct Done {
     calls: Vec<String>,
 }
 
+/// Writes an operation with its operands and the shapes of its results.
+type Convert<'a> = fn(&mut Writer<'a>, &'a Operation<'a>, Vec<Value>, Vec<Shape>) -> Result<Vec<Value>, Error>;
+
 /// The module in the making.
 pub(super) struct Writer<'a> {
-    pub module: &'a Module<'a>,
+    pub module: &'a MlirModule<'a>,
+    convert: Convert<'a>,
     pub meshes: Meshes<'a>,
     locations: Locations<'a>,
     functions: HashMap<&'a str, &'a Operation<'a>>,
@@ -121,11 +124,12 @@ pub(super) enum Form {
 pub(super) type Captured<'a> = ((&'a str, usize), Value);
 
 impl<'a> Writer<'a> {
-    pub fn new(module: &'a Module<'a>) -> Writer<'a> {
+    pub fn new(module: &'a MlirModule<'a>, convert: Convert<'a>) -> Writer<'a> {
         let named = |operation: &'a Operation<'a>| Some((operation.symbol("sym_name")?.0, operation));
         let functions = module.operations.iter().filter(|own| matches!(own.name, "func.func" | "func"));
         Writer {
             module,
+            convert,
             meshes: Meshes::of(module),
             locations: Locations::of(module),
             functions: functions.filter_map(named).collect(),
@@ -295,7 +299,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The attribute `sharding` of a value with attributes of MLIR.
-    pub fn sharding_of(&mut self, attributes: &[Attribute<'a>], shape: &Shape) -> Vec<Written> {
+    pub fn sharding_of(&mut self, attributes: &[MlirAttribute<'a>], shape: &Shape) -> Vec<Written> {
         match self.meshes.sharding(attributes, shape) {
             Ok(sharding) => sharding.into_iter().map(|(text, at)| ("sharding", text, at)).collect(),
             Err(error) => {
@@ -417,7 +421,7 @@ impl<'a> Writer<'a> {
             let message = format!("`{}` must have {count} types of results, found {}", operation.name, results.len());
             return Err(Some(Error::at(operation.at, message)));
         }
-        Ok(Some(convert(self, operation, operands, results)?))
+        Ok(Some((self.convert)(self, operation, operands, results)?))
     }
 
     /// Writes `name = shape opcode(operands), attributes`, under a new name like `wanted`.
