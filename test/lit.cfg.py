@@ -27,7 +27,7 @@ llvm = lit_config.params.get("llvm", os.path.dirname(os.path.dirname(os.path.rea
 config.name = "layout"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "templates"]
+config.excludes = ["Inputs", "stablehlo", "templates"]
 config.test_source_root = test
 config.test_exec_root = os.path.join(tools, "lit")
 config.available_features.add(platform.machine())

@@ -597,8 +597,8 @@ fn other_texts() {
     assert_eq!(names(&text.replace('\n', "\r\n")), names(&text));
     let message = "expected HLO, which begins with `HloModule`, or StableHLO, found MLIR without operations of StableHLO: \
         `layout-opt` takes other dialects";
-    let mlir = "  func.func public @main(%a: tensor<3xf32>) -> tensor<3xf32> {\n    return %a : tensor<3xf32>\n  }\n";
-    for (begin, place) in [("module @jit_f {\n", "1:1"), ("// A.\n#map = 1\nmodule {\n", "2:1"), ("", "1:3")] {
+    let mlir = "  memref.global @x : memref<3xf32>\n";
+    for (begin, place) in [("module @jit_f {\n", "1:1"), ("// A.\n#map = 1\nmodule {\n", "2:1")] {
         let found = places(&format!("{begin}{mlir}}}"));
         assert_eq!(found, [format!("{place} {message}")], "{begin}");
     }

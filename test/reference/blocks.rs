@@ -89,7 +89,7 @@ idle {{ ROOT x = f32[8,128] parameter(0) }}, execution_thread=\"host\"
 pub fn places(text: &str) -> Vec<String> {
     let errors = Module::parse(text).err().unwrap_or_default();
     let place = |error: &tensor_layout::text::Error| {
-        let (line, column) = error.line_column(text).unwrap();
+        let (line, column) = error.line_column(text).unwrap_or_else(|| panic!("{error:?}\n{text}"));
         format!("{line}:{column} {error}")
     };
     errors.iter().map(place).collect()

@@ -1,9 +1,9 @@
 //! Attributes of MLIR: numbers, lists, strings and structures.
 
 use super::constants::{self, Dense, numbers_of};
+use super::strings::unescaped;
 use super::types::parts;
-use crate::hlo::tokens::unquote;
-use crate::text::Error;
+use crate::text::{Error, did_you_mean, excerpt};
 
 /// `name = text`.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,8 @@ impl<'a> MlirAttribute<'a> {
 
     /// The unescaped text of a string.
     pub fn string(&self) -> Result<String, Error> {
-        unquote(self.text).ok_or_else(|| self.expected("a string in quotes"))
+        let inner = self.text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        inner.map(unescaped).ok_or_else(|| self.expected("a string in quotes"))
     }
 
     /// The parts of a list in brackets.
@@ -95,6 +96,22 @@ impl<'a> MlirAttribute<'a> {
             MlirAttribute { name: name.trim().trim_matches('"'), text: text.trim(), at: self.at + text_at }
         };
         Ok(parts(&self.text[begin..self.text.len() - 1]).into_iter().map(field).collect())
+    }
+
+    /// The fields of a structure that has these.
+    ///
+    /// # Errors
+    /// Another field.
+    pub fn fields_of(&self, known: &[&str]) -> Result<Vec<MlirAttribute<'a>>, Error> {
+        let fields = self.fields()?;
+        match fields.iter().find(|field| !known.contains(&field.name)) {
+            Some(other) => {
+                let hint = did_you_mean(other.name, known.iter().copied());
+                let message = format!("unknown field `{}`{hint}", excerpt(other.name));
+                Err(Error::at(other.at, message).unknown())
+            }
+            None => Ok(fields),
+        }
     }
 
     /// The last word of an enumeration: `DEFAULT` of `#stablehlo<precision DEFAULT>`.

@@ -1,8 +1,9 @@
 //! Operations between devices, and with the host.
 
 use super::attributes::{MlirAttribute, field};
-use super::control::body;
+use super::control::{body, with_layout};
 use super::site::{OperationSite, array_like, braces};
+use super::strings::quoted;
 use super::types;
 use super::writer::{Value, Written};
 use crate::operations::shape::{Dim, Shape};
@@ -38,7 +39,7 @@ fn pairs(own: &MlirAttribute) -> Result<String, Error> {
     let sizes = text.rsplit_once("tensor<").map_or("", |(_, sizes)| sizes);
     let size = |k: usize| sizes.split('x').nth(k).and_then(|size| size.parse::<usize>().ok());
     let (rows, columns) = size(0).zip(size(1)).ok_or_else(|| own.expected("a list of groups"))?;
-    let all = if rows * columns == 0 { Vec::new() } else { own.integers()? };
+    let all = if rows == 0 || columns == 0 { Vec::new() } else { own.integers()? };
     let row = |row: &[i64]| braces(&row.iter().copied().filter(|device| *device >= 0).collect::<Vec<_>>());
     let rows: Vec<String> = all.chunks(columns.max(1)).map(row).collect();
     Ok(format!("{{{}}}", rows.join(",")))
@@ -136,18 +137,28 @@ fn received(site: &mut OperationSite, opcode: &str, operands: &[Value], attribut
 }
 
 pub(super) fn infeed(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
-    site.attribute(&["layout"]);
+    if let Some(own) = site.attribute(&["layout"]) {
+        // The token has none.
+        let arrays = site.results.len().saturating_sub(1);
+        for (shape, layout) in site.results.iter_mut().take(arrays).zip(own.list()?) {
+            *shape = with_layout(shape, &layout)?;
+        }
+    }
     let config = site.attribute(&["infeed_config"]).filter(|own| own.text != "\"\"");
-    let attributes: Vec<Written> =
-        config.map(|own| ("infeed_config", own.text.to_string(), own.at)).into_iter().collect();
+    let attributes: Vec<Written> = config
+        .map(|own| Ok(("infeed_config", quoted(&own.string()?), own.at)))
+        .into_iter()
+        .collect::<Result<_, Error>>()?;
     let operands = site.operands.clone();
     Ok(received(site, "infeed", &operands, &attributes))
 }
 
 pub(super) fn outfeed(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let config = site.attribute(&["outfeed_config"]).filter(|own| own.text != "\"\"");
-    let attributes: Vec<Written> =
-        config.map(|own| ("outfeed_config", own.text.to_string(), own.at)).into_iter().collect();
+    let attributes: Vec<Written> = config
+        .map(|own| Ok(("outfeed_config", quoted(&own.string()?), own.at)))
+        .into_iter()
+        .collect::<Result<_, Error>>()?;
     let operands = data_and_token(site)?;
     site.result("outfeed", &operands, &attributes)
 }

@@ -1,10 +1,9 @@
 //! Values of constants: `dense<[1.0, 2.0]> : tensor<2xf32>` as a literal of HLO.
 
-use super::types;
+use super::types::{self, Aliases};
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Shape};
 use crate::text::{Cursor, Error, excerpt};
-use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The elements of a constant, as text or as bytes.
@@ -37,7 +36,7 @@ impl<'a> Dense<'a> {
         let (value, kind) = whole.rsplit_once(": tensor").ok_or_else(wrong)?;
         let text = value.trim_end().strip_prefix("dense<").and_then(|text| text.strip_suffix('>')).ok_or_else(wrong)?;
         let begin = whole.len() - "tensor".len() - kind.len();
-        let kind = types::read(&mut Cursor::new(&whole[begin..]), &HashMap::new())?;
+        let kind = types::read(&mut Cursor::new(&whole[begin..]), &Aliases::default())?;
         match kind.map_err(|error| error.shifted(at + begin))? {
             Shape::Array(array) => Ok(Dense { at, whole, array, text: text.trim() }),
             _ => Err(wrong()),
@@ -47,6 +46,13 @@ impl<'a> Dense<'a> {
     /// The elements of the text in `dense<..>`.
     pub fn of_text((whole, at): (&'a str, usize), array: &Array, text: &'a str) -> Dense<'a> {
         Dense { at, whole, array: array.clone(), text: text.trim() }
+    }
+
+    /// Whether the elements are as many as those of an array, and of its type. A reshape may have other sizes.
+    pub fn is_of(&self, array: &Array) -> bool {
+        let product =
+            |own: &Array| own.sizes().map(|sizes| sizes.iter().map(|size| i128::from(*size)).product::<i128>());
+        self.array.element == array.element && product(&self.array) == product(array)
     }
 
     /// The error of a value that should be of another form.
@@ -80,8 +86,8 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// The elements as the text of a literal.
-    pub fn value(&self) -> Result<Elements, Error> {
+    /// The elements as the text of a literal of these sizes, which have as many elements as the array.
+    pub fn value(&self, to: &[i64]) -> Result<Elements, Error> {
         let wrong = |what: &str| self.expected(what);
         let count = self.count().ok_or_else(|| wrong("a constant of known sizes"))?;
         let bytes = self.bytes()?;
@@ -97,8 +103,14 @@ impl<'a> Dense<'a> {
             [one] if !is_list => Ok(Elements::Splat(one.clone())),
             _ if tokens.len() == count => {
                 let sizes = self.array.sizes().unwrap_or_default();
+                if bytes.is_none() && count > 0 && !is_nested(self.text, &sizes) {
+                    return Err(wrong(&format!("lists inside each other of {}", counts(&sizes))));
+                }
                 let mut text = String::new();
-                braces(&sizes, &mut tokens.iter(), &mut text);
+                if count == 0 && !to.is_empty() {
+                    return Ok(Elements::Elements("{}".to_string()));
+                }
+                braces(to, &mut tokens.iter(), &mut text);
                 Ok(Elements::Elements(text))
             }
             _ => Err(wrong(&format!("{count} elements"))),
@@ -179,6 +191,34 @@ pub(super) fn numbers_of(text: &str) -> impl Iterator<Item = &str> {
 /// The texts in parentheses of a nested list.
 fn complex_numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split('(').skip(1).map(|part| part.split(')').next().unwrap_or(part))
+}
+
+/// `2, then 3 elements`.
+fn counts(sizes: &[i64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    format!("{} elements", sizes.join(", then "))
+}
+
+/// Whether a text is lists inside each other of these sizes.
+fn is_nested(text: &str, sizes: &[i64]) -> bool {
+    let mut rest = text;
+    has_level(&mut rest, sizes) && rest.trim().is_empty()
+}
+
+/// Takes the list of the first size off a text.
+fn has_level(rest: &mut &str, sizes: &[i64]) -> bool {
+    *rest = rest.trim_start();
+    let Some((size, inner)) = sizes.split_first() else {
+        let end = if rest.starts_with('(') { rest.find(')').map(|end| end + 1) } else { rest.find([',', ']', '[']) };
+        let end = end.unwrap_or(rest.len());
+        *rest = &rest[end..];
+        return end > 0;
+    };
+    let eat = |symbol: char, rest: &mut &str| {
+        let after = rest.trim_start().strip_prefix(symbol);
+        after.inspect(|after| *rest = after).is_some()
+    };
+    eat('[', rest) && (0..*size).all(|k| (k == 0 || eat(',', rest)) && has_level(rest, inner)) && eat(']', rest)
 }
 
 /// Writes elements in the braces of a literal.

@@ -5,7 +5,9 @@
 
 use super::attributes::{MlirAttribute, field};
 use super::site::{OperationSite, array_like, braces, field_integers};
+use super::strings::quoted;
 use super::syntax::Region;
+use super::types::is_same;
 use super::writer::{Captured, Form, Value, Written};
 use crate::operations::shape::Shape;
 use crate::text::{Error, excerpt};
@@ -60,7 +62,7 @@ fn called(site: &mut OperationSite, name: &'static str, attributes: &[Written]) 
     site.attribute(&[name]);
     let (symbol, at) = site.operation.symbol(name).ok_or_else(|| site.error("must name a function, found none"))?;
     let (computation, shapes) = site.writer.call(symbol, at)?;
-    if shapes != site.results {
+    if shapes.len() != site.results.len() || shapes.iter().zip(&site.results).any(|(a, b)| !is_same(a, b)) {
         let found = site.results.iter().map(Shape::to_string).collect::<Vec<_>>().join(", ");
         let right = shapes.iter().map(Shape::to_string).collect::<Vec<_>>().join(", ");
         return Err(site.error(&format!("must have the results ({right}) of `{}`, found ({found})", excerpt(symbol))));
@@ -80,7 +82,10 @@ pub(super) fn while_loop(site: &mut OperationSite) -> Result<Vec<Value>, Error> 
     let body = written(site, body, "body", (Form::Carried, &captured));
     let condition = written(site, condition, "condition", (Form::Together, &captured));
     let attributes = [("condition", condition, at), ("body", body, at)];
-    if first.len() == 1 {
+    if let [shape] = &site.results[..]
+        && first.len() == 1
+    {
+        let _ = shape;
         return site.result("while", &[carried], &attributes);
     }
     let shape = carried.shape.clone();
@@ -112,7 +117,11 @@ pub(super) fn conditional(site: &mut OperationSite) -> Result<Vec<Value>, Error>
 /// A reduction, with a region or `applies stablehlo.add`.
 pub(super) fn reduce(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let dims = site.list("dimensions", &["dimensions"])?;
-    let applied = site.operation.positional().find(|word| word.text.contains('.')).copied();
+    let is_name = |word: &&MlirAttribute| word.text.contains('.');
+    let applied = site.operation.positional().find(is_name).copied();
+    if let Some(word) = applied.filter(|word| !["stablehlo.", "mhlo."].iter().any(|own| word.text.starts_with(own))) {
+        return Err(Error::at(word.at, format!("unknown operation `{}`", excerpt(word.text))).unknown());
+    }
     let body = match applied {
         Some(word) => {
             let array = site.operand_array(0)?;
@@ -154,9 +163,13 @@ pub(super) fn custom_call(site: &mut OperationSite) -> Result<Vec<Value>, Error>
         attributes.push(("custom_call_has_side_effect", "true".to_string(), at));
     }
     let version = site.attribute(&["api_version"]).map(|own| Ok::<_, Error>((own.integer()?, own.at))).transpose()?;
+    let typed = site.attribute(&["mhlo.backend_config"]);
+    // JAX writes its typed interface so.
+    let version = version.filter(|_| typed.is_none()).or(typed.map(|own| (4, own.at)));
     attributes.extend(version.and_then(|(version, at)| Some(("api_version", api_version(version)?.to_string(), at))));
-    if let Some(own) = site.attribute(&["backend_config"]).filter(|own| own.text != "\"\"") {
-        attributes.push(("backend_config", own.text.to_string(), own.at));
+    if let Some(own) = typed.or(site.attribute(&["backend_config"])).filter(|own| own.text != "\"\"") {
+        let text = if own.text.starts_with('"') { quoted(&own.string()?) } else { own.text.to_string() };
+        attributes.push(("backend_config", text, own.at));
     }
     layouts(site, &mut attributes)?;
     if let Some(own) = site.attribute(&["output_operand_aliases"]) {
@@ -188,7 +201,10 @@ pub(super) fn custom_call(site: &mut OperationSite) -> Result<Vec<Value>, Error>
         if !attributes.iter().any(|own| own.0 == effect.0) {
             attributes.push(effect);
         }
-        site.step("effect", &Shape::Tuple(Vec::new()), "custom-call", &operands, &attributes);
+        let nothing = Shape::Tuple(Vec::new());
+        let operation = site.operation;
+        attributes.extend(site.writer.sharding_of(&operation.attributes, &nothing));
+        site.step("effect", &nothing, "custom-call", &operands, &attributes);
         return Ok(Vec::new());
     }
     site.many("custom-call", &attributes)
@@ -227,7 +243,7 @@ fn layouts(site: &mut OperationSite, attributes: &mut Vec<Written>) -> Result<()
 }
 
 /// A shape with the order of dimensions in `dense<[0, 1]> : tensor<2xindex>`, minor to major.
-fn with_layout(shape: &Shape, layout: &MlirAttribute) -> Result<Shape, Error> {
+pub(super) fn with_layout(shape: &Shape, layout: &MlirAttribute) -> Result<Shape, Error> {
     let Shape::Array(array) = shape else { return Ok(shape.clone()) };
     let text = layout.untyped();
     let order = text.strip_prefix("dense<").and_then(|text| text.strip_suffix('>')).unwrap_or(text);

@@ -8,7 +8,7 @@
 use super::literals::constant;
 use super::products::ragged_dot;
 use super::site::{Conversion, OperationSite, array_like, braces};
-use super::writer::Value;
+use super::writer::{Value, Written};
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::Error;
@@ -31,6 +31,14 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("broadcast_add", |site| broadcast_operands(site, "add")),
     ("broadcast_and", |site| broadcast_operands(site, "and")),
     ("broadcast_atan2", |site| broadcast_operands(site, "atan2")),
+    ("broadcast_compare", |site| {
+        let direction = site.word(&["comparison_direction"])?;
+        let kind = site.attribute(&["compare_type"]).filter(|kind| kind.word() == "TOTALORDER");
+        let direction = ("direction", direction.0.to_string(), direction.1);
+        let kind = kind.map(|kind| ("type", "TOTALORDER".to_string(), kind.at));
+        broadcast_with(site, "compare", &[direction].into_iter().chain(kind).collect::<Vec<_>>())
+    }),
+    ("broadcast_complex", |site| broadcast_operands(site, "complex")),
     ("broadcast_divide", |site| broadcast_operands(site, "divide")),
     ("broadcast_maximum", |site| broadcast_operands(site, "maximum")),
     ("broadcast_minimum", |site| broadcast_operands(site, "minimum")),
@@ -98,6 +106,11 @@ fn constant_like(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
 
 /// An elementwise operation whose operands are broadcast to the result, the last dimensions on the last.
 fn broadcast_operands(site: &mut OperationSite, opcode: &str) -> Result<Vec<Value>, Error> {
+    broadcast_with(site, opcode, &[])
+}
+
+/// The same, with attributes.
+fn broadcast_with(site: &mut OperationSite, opcode: &str, attributes: &[Written]) -> Result<Vec<Value>, Error> {
     site.needs_static()?;
     let given = site.attribute(&["broadcast_dimensions"]).map(|own| own.integers()).transpose()?;
     let (to, mut operands) = (site.result_array()?, Vec::new());
@@ -120,7 +133,7 @@ fn broadcast_operands(site: &mut OperationSite, opcode: &str) -> Result<Vec<Valu
         let whole = Shape::Array(Array { element: array.element, ..to.clone() });
         operands.push(site.step("broadcast", &whole, "broadcast", &[value], &[("dimensions", braces(&dims), at)]));
     }
-    site.result(opcode, &operands, &[])
+    site.result(opcode, &operands, attributes)
 }
 
 fn is_infinite(site: &mut OperationSite, any_sign: bool, value: f64) -> Result<Vec<Value>, Error> {

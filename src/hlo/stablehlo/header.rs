@@ -1,11 +1,12 @@
 //! The header of HLO: the layouts of the entry, its aliases and the number of devices.
 
 use super::attributes::MlirAttribute;
-use super::site::braces;
+use super::site::{braces, check_note};
 use super::syntax::{Argument, Operation};
 use super::writer::{Placed, Writer};
 use crate::operations::shape::Shape;
-use crate::text::{Error, did_you_mean, excerpt};
+use crate::text::{Error, did_you_mean, excerpt, nearest};
+use std::collections::HashMap;
 
 /// The name of the entry.
 const MAIN: &str = "main";
@@ -18,8 +19,10 @@ pub(super) fn entry<'a>(writer: &mut Writer<'a>, end: usize) -> Result<(Placed, 
         _ => MAIN,
     };
     let Some(function) = writer.function(name) else {
+        let near = nearest(MAIN, names.iter().copied()).and_then(|near| writer.function(near));
         let hint = did_you_mean(MAIN, names.iter().copied());
-        return Err(Error::at(end, format!("expected a function `@main`, found none{hint}")));
+        let at = near.map_or(end, |near| near.at);
+        return Err(Error::at(at, format!("expected a function `@main`, found none{hint}")));
     };
     let (entry, results) = writer.call(name, function.at)?;
     let header = header(writer, function, &results)?;
@@ -28,6 +31,9 @@ pub(super) fn entry<'a>(writer: &mut Writer<'a>, end: usize) -> Result<(Placed, 
 
 fn header(writer: &Writer, function: &Operation, results: &[Shape]) -> Result<Placed, Error> {
     let [body, types] = &function.regions[..] else { return Ok(Placed::default()) };
+    for own in body.arguments.iter().chain(&types.arguments).flat_map(|own| &own.attributes) {
+        check_note(own)?;
+    }
     let mut header = Placed::default();
     let name = if writer.module.name.is_empty() { MAIN } else { writer.module.name };
     header.push(&format!("HloModule {}", super::writer::named(name, "module")), 0);
@@ -87,12 +93,16 @@ fn list(header: &mut Placed, arguments: &[Argument], at: usize) -> Result<(), Er
 
 /// The aliases of results with arguments, and the place of the first.
 fn aliases(arguments: &[Argument], results: usize) -> Result<Option<(String, usize)>, Error> {
-    let (mut pairs, mut place) = (Vec::new(), None);
+    let (mut pairs, mut place, mut seen) = (Vec::new(), None, HashMap::new());
     for (k, own) in arguments.iter().enumerate() {
         let Some(output) = find(own, "tf.aliasing_output") else { continue };
         let result = output.integer()?;
         if !usize::try_from(result).is_ok_and(|result| result < results) {
             return Err(output.expected(&format!("the number of one of {results} results")));
+        }
+        if let Some(other) = seen.insert(result, k) {
+            let message = format!("result {result} must alias one argument, found arguments {other} and {k}");
+            return Err(Error::at(output.at, message));
         }
         let must = find(own, "mhlo.must_alias").is_some();
         let index = if results == 1 { Vec::new() } else { vec![result] };

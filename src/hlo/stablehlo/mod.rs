@@ -27,6 +27,7 @@ mod operations;
 mod products;
 mod sharding;
 mod site;
+mod strings;
 mod syntax;
 mod types;
 mod windows;
@@ -36,12 +37,14 @@ use super::module::Module;
 use crate::text::{Cursor, Error};
 use writer::Placed;
 
-/// Whether a text is a module of MLIR with operations of StableHLO, MHLO or CHLO.
+/// Whether a text is a module of MLIR with functions, or with operations of StableHLO, MHLO or CHLO.
 pub(super) fn is_stablehlo(text: &str) -> bool {
     let cursor = Cursor::new(text.trim_start_matches(super::read::BYTE_ORDER_MARK));
-    let begins = ["module", "#", "!", "func.func", "\"builtin.module\"", "\"func.func\"", "{-#"];
+    let begins = ["module", "#", "!", "func.func", "sdy.mesh", "\"builtin.module\"", "\"func.func\"", "{-#"];
     let begins = begins.iter().any(|word| cursor.rest().starts_with(word));
-    begins && ["stablehlo.", "mhlo.", "chlo."].iter().any(|dialect| has_dialect(text, dialect))
+    let is_stable = || ["stablehlo.", "mhlo.", "chlo."].iter().any(|dialect| has_dialect(text, dialect));
+    // A function may only call others, or return its arguments.
+    begins && (is_stable() || text.contains("func.func") && !has_dialect(text, "vhlo."))
 }
 
 /// Whether a text has a name of this dialect; `vhlo.` and words that end with it are others.

@@ -6,8 +6,10 @@ use super::site::{Conversion, OperationSite, array_like, braces, by, sizes_at_ru
 use super::syntax::Operation;
 use super::writer::{Value, Writer};
 use super::{collectives, control, functions, products, windows};
+use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Error, excerpt, nearest};
+use std::sync::LazyLock;
 
 /// Operations whose opcode is their name with dashes, by their operands alone.
 const PLAIN: &[&str] = &[
@@ -89,7 +91,13 @@ static ROWS: &[(&str, Conversion)] = &[
     ("dot", products::dot),
     ("dot_general", products::dot_general),
     ("dynamic_broadcast_in_dim", broadcast_in_dim),
+    ("dynamic_gather", |site| {
+        let sizes = site.operand_integers(2).ok_or_else(|| sizes_at_run_time(site.operation))?;
+        site.operands.truncate(2);
+        products::gather_of(site, Some(sizes))
+    }),
     ("dynamic_iota", iota),
+    ("dynamic_pad", dynamic_pad),
     ("dynamic_reshape", |site| {
         site.needs_static()?;
         site.operands.truncate(1);
@@ -122,6 +130,7 @@ static ROWS: &[(&str, Conversion)] = &[
     ("optimization_barrier", control::barrier),
     ("outfeed", collectives::outfeed),
     ("pad", pad),
+    ("real_dynamic_slice", real_dynamic_slice),
     ("recv", collectives::recv),
     ("reduce", control::reduce),
     ("reduce_precision", reduce_precision),
@@ -143,10 +152,7 @@ static ROWS: &[(&str, Conversion)] = &[
         site.tuple_of("rng-bit-generator", &[("algorithm", format!("rng_{kind}"), at)])
     }),
     ("scatter", products::scatter),
-    ("select", |site| match &site.operands[..] {
-        [_, yes, no] if yes.name == no.name => Ok(vec![yes.clone()]),
-        _ => site.one("select", &[]),
-    }),
+    ("select", select),
     ("select_and_scatter", windows::select_and_scatter),
     ("send", collectives::send),
     ("set_dimension_size", |site| {
@@ -166,7 +172,7 @@ static ROWS: &[(&str, Conversion)] = &[
     ("transpose", |site| {
         let own = site.need(&["permutation", "dims"])?;
         let dims = own.integers()?;
-        if dims.is_sorted() {
+        if dims.iter().enumerate().all(|(k, dim)| usize::try_from(*dim) == Ok(k)) {
             return site.one_unless_same("transpose", &[("dimensions", braces(&dims), own.at)]);
         }
         site.one("transpose", &[("dimensions", braces(&dims), own.at)])
@@ -188,8 +194,14 @@ static OTHERS: &[(&str, Conversion)] = &[
     ("sdy.sharding_group", |_| Ok(Vec::new())),
 ];
 
+/// The names of all operations.
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let known = ROWS.iter().map(|row| row.0).chain(PLAIN.iter().copied()).map(|name| format!("stablehlo.{name}"));
+    known.chain(functions::ROWS.iter().map(|row| format!("chlo.{}", row.0))).collect()
+});
+
 /// Operations whose sizes are operands.
-const DYNAMIC: &[&str] = &["dynamic_conv", "dynamic_gather", "dynamic_pad", "real_dynamic_slice"];
+const DYNAMIC: &[&str] = &["dynamic_conv"];
 
 /// Writes an operation, and returns its results.
 pub(super) fn convert<'a>(
@@ -232,10 +244,16 @@ fn row(operation: &Operation) -> Result<Option<Conversion>, Error> {
     } else if let Some(row) = find(OTHERS, name) {
         return Ok(Some(row));
     }
-    let known = ROWS.iter().map(|row| format!("stablehlo.{}", row.0));
-    let known = known.chain(PLAIN.iter().map(|name| format!("stablehlo.{name}")));
-    let known: Vec<String> = known.chain(functions::ROWS.iter().map(|row| format!("chlo.{}", row.0))).collect();
-    let hint = nearest(name, known.iter().map(|name| &**name))
+    if name.ends_with("return") {
+        let message = format!("`{}` must be the last operation of its region", excerpt(name));
+        return Err(Error::at(operation.at, message));
+    }
+    if name.starts_with("vhlo.") {
+        let message = "expected StableHLO, found VHLO, the form for files: `stablehlo-opt --vhlo-legalize-to-stablehlo` makes \
+                       StableHLO of it";
+        return Err(Error::at(operation.at, message).unsupported());
+    }
+    let hint = nearest(name, NAMES.iter().map(|name| &**name))
         .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     Err(Error::at(operation.at, format!("unknown operation `{}`{hint}", excerpt(name))).unknown())
 }
@@ -271,11 +289,18 @@ fn broadcast_in_dim(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
         return Err(Error::at(own.at, format!("there must be {rank} dimensions, as the operand has, found {count}")));
     }
     let target = |dim: &i64| usize::try_from(*dim).ok().and_then(|dim| to.dims.get(dim)).copied();
+    let fits = |k: usize| target(&dims[k]).is_some_and(|dim| dim == from.dims[k] || from.dims[k] == Dim::Exact(1));
+    if !(0..dims.len()).all(fits) {
+        return Err(own.expected(&format!("dimensions of the result with the sizes of `{}`", Shape::Array(from))));
+    }
     let repeats = |k: usize| from.dims[k] == Dim::Exact(1) && target(&dims[k]).is_some_and(|dim| dim != Dim::Exact(1));
     let kept: Vec<usize> = (0..dims.len()).filter(|k| !repeats(*k)).collect();
-    let elements = |array: &Array| array.sizes().map(|sizes| sizes.iter().product::<i64>());
+    let elements = |array: &Array| {
+        array.sizes().and_then(|sizes| sizes.iter().try_fold(1i64, |product, size| product.checked_mul(*size)))
+    };
     let exact = |array: &Array| array.dims.iter().all(|dim| matches!(dim, Dim::Exact(_)));
-    if from == to && dims.is_sorted() {
+    let in_place = dims.iter().enumerate().all(|(k, dim)| usize::try_from(*dim) == Ok(k));
+    if from == to && in_place {
         return Ok(vec![operand]);
     }
     if exact(&from) && exact(&to) && elements(&from) == elements(&to) && dims.is_sorted() && kept.len() == dims.len() {
@@ -312,8 +337,31 @@ fn compare(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
 fn add(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let integers = site.result_array().is_ok_and(|own| own.element.is_signed() || own.element.is_unsigned());
     match &site.operands[..] {
-        [x, y] if integers && site.writer.splat(y) == Some("0") && x.shape == y.shape => Ok(vec![x.clone()]),
+        [x, y] if integers && site.writer.splat(y) == Some("0") && x.shape == y.shape && x.shape == site.results[0] => {
+            Ok(vec![x.clone()])
+        }
         _ => site.one("add", &[]),
+    }
+}
+
+/// A choice; a condition for all elements is broadcast, and equal values need none.
+fn select(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    let condition = site.operand_array(0)?;
+    let (result, at) = (site.result_array()?, site.operation.at);
+    match &site.operands[..] {
+        [_, yes, no]
+            if yes.name == no.name && condition.element == ElementType::Pred && yes.shape == site.results[0] =>
+        {
+            Ok(vec![yes.clone()])
+        }
+        [one, yes, no] if condition.dims.is_empty() && !result.dims.is_empty() => {
+            let (one, values) = (one.clone(), [yes.clone(), no.clone()]);
+            let whole = Shape::Array(Array { element: condition.element, ..result });
+            let none = ("dimensions", "{}".to_string(), at);
+            let each = site.step("broadcast", &whole, "broadcast", &[one], &[none]);
+            site.result("select", &[&[each][..], &values[..]].concat(), &[])
+        }
+        _ => site.one("select", &[]),
     }
 }
 
@@ -321,8 +369,8 @@ fn add(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
 fn multiply(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let is_one = |value: &Value| site.writer.splat(value).and_then(|text| text.parse::<f64>().ok()) == Some(1.0);
     match &site.operands[..] {
-        [x, y] if is_one(x) && x.shape == y.shape => Ok(vec![y.clone()]),
-        [x, y] if is_one(y) && x.shape == y.shape => Ok(vec![x.clone()]),
+        [x, y] if is_one(x) && x.shape == y.shape && x.shape == site.results[0] => Ok(vec![y.clone()]),
+        [x, y] if is_one(y) && x.shape == y.shape && x.shape == site.results[0] => Ok(vec![x.clone()]),
         _ => site.one("multiply", &[]),
     }
 }
@@ -362,12 +410,37 @@ fn pad(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
         0 => format!("{}_{}", low[k], high[k]),
         between => format!("{}_{}_{between}", low[k], high[k]),
     };
+    let of_element = site.operand_array(0)?.element == site.operand_array(1)?.element;
     if low.iter().chain(&high).chain(&interior).all(|padding| *padding == 0)
+        && low.len() == site.operand_array(0)?.dims.len()
+        && of_element
         && site.operand(0)?.shape == site.results[0]
     {
         return Ok(vec![site.operand(0)?.clone()]);
     }
     site.one("pad", &[("padding", by((0..low.len()).map(dim)), own.at)])
+}
+
+/// Padding by constants.
+fn dynamic_pad(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    let lists: Option<Vec<Vec<i64>>> = (2..5).map(|k| site.operand_integers(k)).collect();
+    let lists = lists.filter(|lists| lists.iter().all(|list| list.len() == lists[0].len()));
+    let lists = lists.ok_or_else(|| sizes_at_run_time(site.operation))?;
+    let dim = |k: usize| format!("{}_{}_{}", lists[0][k], lists[1][k], lists[2][k]);
+    let padding = by((0..lists[0].len()).map(dim));
+    site.operands.truncate(2);
+    site.one("pad", &[("padding", padding, site.operation.at)])
+}
+
+/// A slice between constants.
+fn real_dynamic_slice(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    let lists: Option<Vec<Vec<i64>>> = (1..4).map(|k| site.operand_integers(k)).collect();
+    let lists = lists.filter(|lists| lists.iter().all(|list| list.len() == lists[0].len()));
+    let lists = lists.ok_or_else(|| sizes_at_run_time(site.operation))?;
+    let dim = |k: usize| format!("[{}:{}:{}]", lists[0][k], lists[1][k], lists[2][k]);
+    let parts: Vec<String> = (0..lists[0].len()).map(dim).collect();
+    site.operands.truncate(1);
+    site.one("slice", &[("slice", format!("{{{}}}", parts.join(", ")), site.operation.at)])
 }
 
 fn reduce_precision(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
@@ -399,7 +472,14 @@ fn slice(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
         }
     };
     let parts: Vec<String> = parts.iter().map(|part| format!("[{part}]")).collect();
-    site.one_unless_same("slice", &[("slice", format!("{{{}}}", parts.join(", ")), at)])
+    let sizes = site.operand_array(0)?.sizes().unwrap_or_default();
+    let whole = |size: &i64| [format!("[0:{size}]"), format!("[0:{size}:1]")];
+    let is_whole = |(part, size): (&String, &i64)| whole(size).contains(part);
+    let attribute = ("slice", format!("{{{}}}", parts.join(", ")), at);
+    if parts.len() == sizes.len() && parts.iter().zip(&sizes).all(is_whole) {
+        return site.one_unless_same("slice", &[attribute]);
+    }
+    site.one("slice", &[attribute])
 }
 
 fn triangular_solve(site: &mut OperationSite) -> Result<Vec<Value>, Error> {

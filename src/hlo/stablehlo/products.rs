@@ -31,7 +31,7 @@ pub(super) fn dot_general(site: &mut OperationSite) -> Result<Vec<Value>, Error>
         }
     };
     if let Some(own) = site.attribute(&["dot_dimension_numbers"]) {
-        let fields = own.fields()?;
+        let fields = own.fields_of(&DOT.map(|own| own.0))?;
         for (theirs, ours) in DOT {
             add(ours, &field_integers(&fields, theirs)?, own.at);
         }
@@ -56,7 +56,15 @@ pub(super) fn dot_general(site: &mut OperationSite) -> Result<Vec<Value>, Error>
 /// `algorithm=dot_bf16_bf16_f32_x3`: the types of the operands and of the sum, and the number of products.
 fn algorithm(site: &mut OperationSite) -> Result<Option<Written>, Error> {
     let Some(own) = site.attribute(&["algorithm"]) else { return Ok(None) };
-    let fields = own.fields()?;
+    let fields = own.fields_of(&[
+        "lhs_precision_type",
+        "rhs_precision_type",
+        "accumulation_type",
+        "lhs_component_count",
+        "rhs_component_count",
+        "num_primitive_operations",
+        "allow_imprecise_accumulation",
+    ])?;
     let text = |name: &str| field(&fields, name).map_or(String::new(), |own| own.untyped().to_lowercase());
     let (left, right, sum) = (text("lhs_precision_type"), text("rhs_precision_type"), text("accumulation_type"));
     let count = field(&fields, "num_primitive_operations").map_or(Ok(1), MlirAttribute::integer)?;
@@ -109,7 +117,8 @@ const SCATTER: [(&str, &str); 5] = [
 
 /// The lists of a structure; those of batches only where they have entries.
 fn lists(own: &MlirAttribute, names: [(&'static str, &'static str); 5]) -> Result<Vec<Written>, Error> {
-    let fields = own.fields()?;
+    let known: Vec<&str> = names.iter().map(|own| own.0).chain(["index_vector_dim"]).collect();
+    let fields = own.fields_of(&known)?;
     let mut attributes = Vec::new();
     for (theirs, ours) in names {
         let dims = field_integers(&fields, theirs)?;
@@ -123,9 +132,17 @@ fn lists(own: &MlirAttribute, names: [(&'static str, &'static str); 5]) -> Resul
 }
 
 pub(super) fn gather(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    gather_of(site, None)
+}
+
+/// A gather of slices of these sizes, or of those of its attribute.
+pub(super) fn gather_of(site: &mut OperationSite, sizes: Option<Vec<i64>>) -> Result<Vec<Value>, Error> {
     let own = site.need(&["dimension_numbers"])?;
     let mut attributes = lists(&own, GATHER)?;
-    attributes.push(site.list("slice_sizes", &["slice_sizes"])?);
+    attributes.push(match sizes {
+        Some(sizes) => ("slice_sizes", braces(&sizes), site.operation.at),
+        None => site.list("slice_sizes", &["slice_sizes"])?,
+    });
     flags(site, &["indices_are_sorted"], &mut attributes)?;
     site.one("gather", &attributes)
 }

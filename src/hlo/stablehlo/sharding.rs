@@ -71,6 +71,11 @@ impl<'a> Meshes<'a> {
         let (Some((name, _)), Some((dims, at))) = (list.first(), list.get(1)) else {
             return Err(own.expected("a mesh and a list of axes for each dimension"));
         };
+        if let Some(inline) = name.strip_prefix("mesh") {
+            let mesh = Mesh::read(&MlirAttribute { name: "", text: inline, at: own.at + from })?;
+            let dims = MlirAttribute { name: "", text: dims, at: own.at + from + at };
+            return mesh.tiles(&dims);
+        }
         let name = name.trim_start_matches('@').trim_matches('"');
         let Some(mesh) = self.meshes.get(name) else {
             let hint = did_you_mean(name, self.meshes.keys().copied());

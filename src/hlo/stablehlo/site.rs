@@ -1,6 +1,7 @@
 //! One operation to be written: its attributes, operands and results, and the instructions that it becomes.
 
 use super::attributes::{MlirAttribute, field};
+use super::constants::Dense;
 use super::syntax::Operation;
 use super::writer::{Inside, Value, Writer, Written, named};
 use crate::operations::shape::{Array, Dim, Shape};
@@ -30,6 +31,28 @@ pub(super) fn sizes_at_run_time(operation: &Operation) -> Error {
     Error::at(operation.at, message).unsupported()
 }
 
+/// The attributes of other dialects that have a meaning here.
+const NOTES: [&str; 7] = [
+    "mhlo.backend_config",
+    "mhlo.layout_mode",
+    "mhlo.must_alias",
+    "mhlo.sharding",
+    "jax.buffer_donor",
+    "sdy.sharding",
+    "tf.aliasing_output",
+];
+
+/// Refuses a near miss of an attribute with a meaning.
+pub(super) fn check_note(own: &MlirAttribute) -> Result<(), Error> {
+    match nearest(own.name, NOTES.into_iter()).filter(|near| own.name.contains('.') && *near != own.name) {
+        Some(near) => {
+            let message = format!("unknown attribute `{}`; did you mean `{near}`?", excerpt(own.name));
+            Err(Error::at(own.at, message).unknown())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Attributes without effect on the instruction.
 fn is_note(name: &str) -> bool {
     name.is_empty()
@@ -56,7 +79,9 @@ impl<'w, 'a> OperationSite<'w, 'a> {
     /// The attribute of one of these names.
     pub fn attribute(&mut self, names: &[&'static str]) -> Option<MlirAttribute<'a>> {
         self.asked.extend(names);
-        self.operation.attribute(names).copied()
+        let own = self.operation.attribute(names).copied()?;
+        let alias = own.text.strip_prefix('#').and_then(|name| self.writer.module.aliases.get(name));
+        Some(MlirAttribute { text: alias.unwrap_or(&own.text), ..own })
     }
 
     /// The required attribute of one of these names.
@@ -133,6 +158,15 @@ impl<'w, 'a> OperationSite<'w, 'a> {
             [Shape::Array(array)] => Ok(array.clone()),
             _ => Err(self.error("must have one result, which is an array")),
         }
+    }
+
+    /// The integers of an operand that is a constant.
+    pub fn operand_integers(&self, k: usize) -> Option<Vec<i64>> {
+        let constant = self.writer.constant(self.operation.operands.get(k)?.name)?;
+        let own = constant.attribute(&["value"]).or(constant.positional().next())?;
+        let Ok(Shape::Array(array)) = constant.results.first()? else { return None };
+        let inner = own.untyped().strip_prefix("dense<")?.strip_suffix('>')?;
+        Dense::of_text((own.text, own.at), array, inner).integers().ok()
     }
 
     /// The error of sizes at run time in the result, if it has some.
@@ -267,7 +301,11 @@ impl<'w, 'a> OperationSite<'w, 'a> {
     /// Checks that each attribute has been asked for: a near miss is an error, another one a warning.
     pub fn check_attributes(&mut self) -> Result<(), Error> {
         for own in &self.operation.attributes {
-            if is_note(own.name) || self.asked.contains(own.name) {
+            if self.asked.contains(own.name) {
+                continue;
+            }
+            if is_note(own.name) {
+                check_note(own)?;
                 continue;
             }
             if let Some(near) = nearest(own.name, self.asked.iter().copied()) {
@@ -313,6 +351,9 @@ pub(super) fn array_like(array: &Array, dims: Vec<Dim>) -> Shape {
 pub(super) fn precision(site: &mut OperationSite) -> Result<Option<Written>, Error> {
     let Some(own) = site.attribute(&["precision_config", "precision"]) else { return Ok(None) };
     let words: Vec<String> = own.list()?.iter().map(|word| word.word().to_lowercase()).collect();
+    if !words.iter().all(|word| ["default", "high", "highest"].contains(&&**word)) {
+        return Err(own.expected("`DEFAULT`, `HIGH` or `HIGHEST` for each operand"));
+    }
     let is_default = words.iter().all(|word| word == "default");
     Ok((!is_default).then(|| ("operand_precision", format!("{{{}}}", words.join(",")), own.at)))
 }

@@ -5,9 +5,13 @@
 //! form. Only `func.func`, `while` and the reducer of `reduce` bind names in a form of their own.
 
 use super::attributes::MlirAttribute;
-use super::types::{self, Type};
+use super::strings;
+use super::types::{self, Aliases, Type};
 use crate::text::{Cursor, Error, excerpt, length};
 use std::collections::HashMap;
+
+/// The limit on results of an operation.
+const MAX_RESULTS: usize = 1 << 16;
 
 /// The limit on regions inside each other.
 const MAX_REGIONS: usize = crate::limits::HLO_INSIDE * 4;
@@ -56,6 +60,8 @@ pub(super) struct Operation<'a> {
     /// The attributes; the name of one without a name, such as the word `LT` or `[0:4]`, is empty.
     pub attributes: Vec<MlirAttribute<'a>>,
     pub regions: Vec<Region<'a>>,
+    /// The types of the operands, where the signature has them.
+    pub kinds: Option<Vec<Type>>,
     pub results: Vec<Type>,
     pub location: Option<&'a str>,
 }
@@ -70,9 +76,15 @@ impl<'a> Operation<'a> {
             operands: Vec::new(),
             attributes: Vec::new(),
             regions: Vec::new(),
+            kinds: None,
             results: Vec::new(),
             location: None,
         }
+    }
+
+    /// The number of results.
+    pub fn count(&self) -> usize {
+        self.groups.iter().map(|(_, count)| count).sum()
     }
 
     /// The attribute of one of these names.
@@ -106,20 +118,22 @@ pub(super) struct MlirModule<'a> {
 
 /// Reads a text.
 pub(super) fn module(text: &str) -> Result<MlirModule<'_>, Error> {
-    let mut reader = Reader { cursor: Cursor::new(text), depth: 0, types: HashMap::new() };
+    let mut reader = Reader { cursor: Cursor::new(text), depth: 0, aliases: Aliases::default() };
     let mut module = MlirModule::default();
     while reader.cursor.peek().is_some() {
         match reader.cursor.peek() {
             Some(b'#') => {
                 let name = reader.sigil('#')?;
                 reader.cursor.expect("=", "`=` after the name of an attribute")?;
-                module.aliases.insert(name, reader.value()?.0);
+                let text = reader.value()?.0;
+                reader.aliases.attributes.insert(name, text);
+                module.aliases.insert(name, text);
             }
             Some(b'!') => {
                 let name = reader.sigil('!')?;
                 reader.cursor.expect("=", "`=` after the name of a type")?;
                 let kind = reader.kind()?;
-                reader.types.insert(name, kind);
+                reader.aliases.types.insert(name, kind);
             }
             Some(b'{') if reader.cursor.eat("{-#") => reader.resources(&mut module)?,
             _ => {
@@ -154,8 +168,7 @@ struct Reader<'a> {
     cursor: Cursor<'a>,
     /// The number of open regions.
     depth: usize,
-    /// The aliases of types.
-    types: HashMap<&'a str, Type>,
+    aliases: Aliases<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -179,16 +192,8 @@ impl<'a> Reader<'a> {
 
     /// The length of the string at the start of `text`, with its quotes.
     fn string_length(&self, text: &str) -> Result<usize, Error> {
-        let mut bytes = text.bytes().enumerate().skip(1);
-        while let Some((k, byte)) = bytes.next() {
-            match byte {
-                b'"' => return Ok(k + 1),
-                b'\\' => _ = bytes.next(),
-                b'\n' => break,
-                _ => {}
-            }
-        }
-        Err(Error::at(self.cursor.at(), "expected `\"` to close this string, found none").syntax())
+        let wrong = || Error::at(self.cursor.at(), "expected `\"` to close this string, found none").syntax();
+        strings::string_length(text).ok_or_else(wrong)
     }
 
     /// A word with dots and dashes, such as `func.func`.
@@ -269,7 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     fn kind(&mut self) -> Result<Type, Error> {
-        types::read(&mut self.cursor, &self.types)
+        types::read(&mut self.cursor, &self.aliases)
     }
 
     /// Reads the entries of a dictionary up to `close`.
@@ -383,8 +388,11 @@ impl<'a> Reader<'a> {
         let mut groups = Vec::new();
         while self.cursor.peek() == Some(b'%') {
             let name = self.sigil('%')?;
+            let at = self.cursor.at();
             let count = if self.cursor.eat(":") { self.cursor.integer("the number of results")? } else { 1 };
-            groups.push((name, usize::try_from(count).unwrap_or(1)));
+            let few = usize::try_from(count).ok().filter(|count| (1..=MAX_RESULTS).contains(count));
+            let message = || format!("there must be 1 to {MAX_RESULTS} results, found {count}");
+            groups.push((name, few.ok_or_else(|| Error::at(at, message()).too_large())?));
             if !self.cursor.eat(",") {
                 self.cursor.expect("=", "`=` after the results")?;
                 break;
@@ -476,7 +484,8 @@ impl<'a> Reader<'a> {
             kind.ok_or_else(|| Error::at(operation.at, "`func.func` must have a `function_type`, found none"))?;
         let arrow =
             kind.text.find("->").ok_or_else(|| kind.expected("a type such as `(tensor<f32>) -> tensor<f32>`"))?;
-        let mut reader = Reader { cursor: Cursor::new(&kind.text[arrow + 2..]), depth: 0, types: self.types.clone() };
+        let mut reader =
+            Reader { cursor: Cursor::new(&kind.text[arrow + 2..]), depth: 0, aliases: self.aliases.clone() };
         let list = if reader.cursor.eat("(") { reader.types(")") } else { reader.bare_types() };
         let list = list.map_err(|error| error.shifted(kind.at + arrow + 2))?;
         let mut results: Vec<Argument> = list.into_iter().map(Argument::of).collect();
@@ -657,14 +666,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `type, type`, `type -> type` or `(types) -> (types)`, after the `:`. Without an arrow the results have
-    /// these types, or each the last one.
+    /// these types, or one result the last one.
     fn signature(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
         let mut types = if self.cursor.eat("(") { self.types(")")? } else { self.bare_types()? };
         if self.cursor.eat("->") {
+            operation.kinds = Some(types);
             types = if self.cursor.eat("(") { self.types(")")? } else { vec![self.kind()?] };
-        } else if operation.groups.iter().map(|(_, count)| count).sum::<usize>() != types.len() {
-            let count = operation.groups.iter().map(|(_, count)| *count).sum();
-            types = types.last().map_or(Vec::new(), |last| vec![last.clone(); count]);
+        } else if operation.count() == 1 && types.len() > 1 {
+            types.drain(..types.len() - 1);
+        } else if operation.count() == 0 {
+            // That of a `return` says the types of its operands.
+            operation.kinds = Some(std::mem::take(&mut types));
         }
         operation.results = types;
         Ok(())

@@ -1,7 +1,7 @@
 //! Types of MLIR as shapes of HLO.
 
 use crate::element::ElementType;
-use crate::operations::shape::{Array, Dim, Shape};
+use crate::operations::shape::{Array, Dim, Shape, count};
 use crate::text::{Cursor, Error, excerpt};
 use crate::tiled::layout::Layout;
 use std::collections::HashMap;
@@ -9,13 +9,33 @@ use std::collections::HashMap;
 /// A type: its shape, or the error that says why HLO has none.
 pub(super) type Type = Result<Shape, Error>;
 
+/// The aliases of a text, by their names.
+#[derive(Clone, Default)]
+pub(super) struct Aliases<'a> {
+    pub types: HashMap<&'a str, Type>,
+    /// The texts of attributes.
+    pub attributes: HashMap<&'a str, &'a str>,
+}
+
+/// The most arrays of a tuple, through aliases, too.
+const MOST_ARRAYS: usize = 1 << 16;
+
+/// Whether two values are of one type, in whatever layouts.
+pub(super) fn is_same(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Shape::Array(a), Shape::Array(b)) => a.element == b.element && a.dims == b.dims,
+        _ => a == b,
+    }
+}
+
 /// Reads a type; `aliases` are those of the text.
-pub(super) fn read(cursor: &mut Cursor, aliases: &HashMap<&str, Type>) -> Result<Type, Error> {
+pub(super) fn read(cursor: &mut Cursor, aliases: &Aliases) -> Result<Type, Error> {
     let (at, rest) = (cursor.at(), cursor.rest());
     let end = extent(rest).filter(|end| *end > 0).ok_or_else(|| cursor.expected("a type"))?;
     let text = &rest[..end];
     cursor.advance(end);
-    Ok(shape(text, aliases).map_err(|error| error.shifted(at)))
+    Ok(shape(text, aliases, 0).map_err(|error| error.shifted(at)))
 }
 
 /// The length of the type at the start of a text.
@@ -46,19 +66,30 @@ fn inside<'a>(text: &'a str, start: &str) -> Option<(&'a str, usize)> {
 }
 
 /// The shape of a type; positions are in `text`.
-fn shape(text: &str, aliases: &HashMap<&str, Type>) -> Type {
+fn shape(text: &str, aliases: &Aliases, depth: usize) -> Type {
     if let Some((inner, from)) = inside(text, "tensor") {
-        return array(inner).map(Shape::Array).map_err(|error| error.shifted(from));
+        return array(inner, aliases).map(Shape::Array).map_err(|error| error.shifted(from));
     }
     if let Some((inner, from)) = inside(text, "tuple") {
-        let part = |(part, at): (&str, usize)| shape(part, aliases).map_err(|error| error.shifted(from + at));
-        return parts(inner).into_iter().map(part).collect::<Result<_, _>>().map(Shape::Tuple);
+        let part =
+            |(part, at): (&str, usize)| shape(part, aliases, depth + 1).map_err(|error| error.shifted(from + at));
+        if depth >= Shape::MAX_DEPTH {
+            let message = format!("tuples must be at most {} deep, found more", Shape::MAX_DEPTH);
+            return Err(Error::at(0, message).too_large());
+        }
+        let tuple = Shape::Tuple(parts(inner).into_iter().map(part).collect::<Result<_, _>>()?);
+        if count(&tuple) > MOST_ARRAYS {
+            let message = format!("a tuple must have at most {MOST_ARRAYS} arrays, found more");
+            return Err(Error::at(0, message).too_large());
+        }
+        return Ok(tuple);
     }
     if matches!(text, "!stablehlo.token" | "!mhlo.token") {
         return Ok(token());
     }
-    if let Some(known) = text.strip_prefix('!').and_then(|name| aliases.get(name)) {
-        return known.clone();
+    if let Some(known) = text.strip_prefix('!').and_then(|name| aliases.types.get(name)) {
+        // The place is that of the use.
+        return known.clone().map_err(|error| error.with_offset(Some(0)));
     }
     let message = format!("expected a type that HLO has, such as `tensor<2x3xf32>`, found `{}`", excerpt(text));
     Err(Error::at(0, message).unsupported())
@@ -104,7 +135,7 @@ pub(super) fn parts(text: &str) -> Vec<(&str, usize)> {
 }
 
 /// `2x?xf32, #stablehlo.bounds<?, 4>`.
-fn array(text: &str) -> Result<Array, Error> {
+fn array(text: &str, aliases: &Aliases) -> Result<Array, Error> {
     let parts = parts(text);
     let (body, _) =
         *parts.first().ok_or_else(|| Error::at(0, "expected sizes and an element type, found none").syntax())?;
@@ -125,7 +156,8 @@ fn array(text: &str) -> Result<Array, Error> {
     let at = body.len() - rest.len();
     let element = element(rest.trim()).map_err(|error| error.shifted(at))?;
     if let Some((encoding, at)) = parts.get(1) {
-        bounds(encoding, &mut dims).map_err(|error| error.shifted(*at))?;
+        let alias = encoding.strip_prefix('#').and_then(|name| aliases.attributes.get(name));
+        bounds(alias.unwrap_or(encoding), &mut dims).map_err(|error| error.shifted(*at))?;
     }
     if dims.len() > Layout::MAX_RANK {
         return Err(Error::at(

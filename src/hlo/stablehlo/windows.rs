@@ -151,7 +151,8 @@ pub(super) fn convolution(site: &mut OperationSite) -> Result<Vec<Value>, Error>
     let own = site.need(&["dimension_numbers", "dim_numbers"])?;
     let labels = Labels::read(&own)?;
     let size = labels.sizes(&site.operand_array(1)?).ok_or_else(|| own.expected("dimensions of the kernel"))?;
-    let fields = site.attribute(&["window"]).map_or(Ok(Vec::new()), |own| own.fields())?;
+    const FIELDS: [&str; 5] = ["stride", "pad", "lhs_dilate", "rhs_dilate", "reverse"];
+    let fields = site.attribute(&["window"]).map_or(Ok(Vec::new()), |own| own.fields_of(&FIELDS))?;
     let mut numbers = |short: &str, long: &'static str| match field(&fields, short) {
         // Nested lists of pairs.
         Some(own) => own.integers(),

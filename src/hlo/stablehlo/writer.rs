@@ -3,7 +3,8 @@
 use super::attributes::MlirAttribute;
 use super::locations::Locations;
 use super::sharding::Meshes;
-use super::syntax::{MlirModule, Operand, Operation, Region};
+use super::syntax::{Argument, MlirModule, Operand, Operation, Region};
+use super::types::is_same;
 use crate::hlo::raw::CALLS;
 use crate::operations::shape::Shape;
 use crate::text::{Error, excerpt};
@@ -70,11 +71,19 @@ struct Scope<'a> {
     calls: Vec<(usize, String)>,
     /// The value that all elements of a line have.
     splats: HashMap<usize, String>,
-    names: HashSet<String>,
+    names: HashMap<String, usize>,
     /// The values by name and number of the result; `None` after an error.
     values: HashMap<(&'a str, usize), Option<Value>>,
     /// The constants, which a region may use from outside.
     constants: HashMap<&'a str, &'a Operation<'a>>,
+}
+
+impl Scope<'_> {
+    /// Whether regions repeat this value: it is a short constant.
+    fn repeats(&self, name: &str) -> bool {
+        let is_short = |own: &&Operation| own.attributes.iter().all(|own| own.text.len() <= LONGEST);
+        self.constants.get(name).filter(|own| is_short(own)).is_some()
+    }
 }
 
 /// A computation as written.
@@ -87,6 +96,12 @@ struct Done {
 /// Writes an operation with its operands and the shapes of its results.
 type Convert<'a> = fn(&mut Writer<'a>, &'a Operation<'a>, Vec<Value>, Vec<Shape>) -> Result<Vec<Value>, Error>;
 
+/// The limit on calls inside each other.
+const MOST_CALLS: usize = 500;
+
+/// The longest text of a constant that a region repeats; it takes a longer one as an argument.
+const LONGEST: usize = 256;
+
 /// The module in the making.
 pub(super) struct Writer<'a> {
     pub module: &'a MlirModule<'a>,
@@ -94,8 +109,8 @@ pub(super) struct Writer<'a> {
     pub meshes: Meshes<'a>,
     locations: Locations<'a>,
     functions: HashMap<&'a str, &'a Operation<'a>>,
-    /// The names of the computations.
-    names: HashSet<String>,
+    /// The names of the computations, each with the number of the next like it.
+    names: HashMap<String, usize>,
     /// The functions that have computations, with the names of these.
     written: HashMap<&'a str, String>,
     open: BTreeSet<&'a str>,
@@ -105,6 +120,8 @@ pub(super) struct Writer<'a> {
     effects: HashSet<String>,
     /// The shapes that the region written last returns.
     returned: Vec<Shape>,
+    /// The results that the function whose region is next says.
+    declared: Option<&'a [Argument<'a>]>,
     pub errors: Vec<Error>,
     pub warnings: Vec<Error>,
 }
@@ -127,20 +144,28 @@ impl<'a> Writer<'a> {
     pub fn new(module: &'a MlirModule<'a>, convert: Convert<'a>) -> Writer<'a> {
         let named = |operation: &'a Operation<'a>| Some((operation.symbol("sym_name")?.0, operation));
         let functions = module.operations.iter().filter(|own| matches!(own.name, "func.func" | "func"));
+        let (mut seen, mut errors) = (HashSet::new(), Vec::new());
+        for (name, at) in functions.clone().filter_map(|own| own.symbol("sym_name")) {
+            if !seen.insert(name) {
+                let message = format!("function `{}` must be defined once, found a second", excerpt(name));
+                errors.push(Error::at(at, message));
+            }
+        }
         Writer {
             module,
             convert,
             meshes: Meshes::of(module),
             locations: Locations::of(module),
             functions: functions.filter_map(named).collect(),
-            names: HashSet::new(),
+            names: HashMap::new(),
             written: HashMap::new(),
             open: BTreeSet::new(),
             scopes: Vec::new(),
             done: Vec::new(),
             effects: HashSet::new(),
             returned: Vec::new(),
-            errors: Vec::new(),
+            declared: None,
+            errors,
             warnings: Vec::new(),
         }
     }
@@ -188,6 +213,14 @@ impl<'a> Writer<'a> {
         let [body, results] = &function.regions[..] else {
             return Err(Error::at(at, format!("function `{}` must have a body, found none", excerpt(name))));
         };
+        if body.operations.is_empty() {
+            let message = format!("function `{}` must have a body, found a declaration", excerpt(name));
+            return Err(Error::at(at, message));
+        }
+        if self.open.len() >= MOST_CALLS {
+            let message = format!("calls must be at most {MOST_CALLS} inside each other, found more");
+            return Err(Error::at(at, message).too_large());
+        }
         let shapes: Vec<Shape> = results.arguments.iter().map(|own| own.kind.clone()).collect::<Result<_, _>>()?;
         if let Some(written) = self.written.get(name) {
             return Ok((written.clone(), shapes));
@@ -200,6 +233,7 @@ impl<'a> Writer<'a> {
         let own = self.computation_name(name);
         // A function sees no values of its caller.
         let outside = std::mem::take(&mut self.scopes);
+        self.declared = Some(&results.arguments);
         self.region(body, &own, function.at, (Form::Each, &[]));
         self.scopes = outside;
         self.open.remove(name);
@@ -209,7 +243,7 @@ impl<'a> Writer<'a> {
 
     /// Writes the computation of a region.
     pub fn region(&mut self, region: &'a Region<'a>, name: &str, at: usize, (form, captured): (Form, &[Captured<'a>])) {
-        let constants = self.outer_constants(region);
+        let (constants, declared) = (self.outer_constants(region), self.declared.take());
         self.scopes.push(Scope { name: name.to_string(), at, ..Scope::default() });
         self.parameters(region, (form, captured), at);
         for constant in constants {
@@ -221,7 +255,7 @@ impl<'a> Writer<'a> {
             self.operation(operation);
         }
         match returned {
-            Some(returned) => self.results(returned, form, captured),
+            Some(returned) => self.results(returned, form, captured, declared),
             None => {
                 let found = region.operations.last().map_or("nothing", |last| last.name);
                 let message = format!("a region must end with a `return`, found `{}`", excerpt(found));
@@ -246,7 +280,7 @@ impl<'a> Writer<'a> {
     pub fn captured(&self, regions: &[&'a Region<'a>]) -> Vec<Captured<'a>> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
         let known = |place: &(&'a str, usize)| -> Option<Captured<'a>> {
-            let value = scope.values.get(place)?.as_ref().filter(|_| !scope.constants.contains_key(place.0))?;
+            let value = scope.values.get(place)?.as_ref().filter(|_| !scope.repeats(place.0))?;
             Some((*place, value.clone()))
         };
         free(regions).iter().filter_map(known).collect()
@@ -255,7 +289,9 @@ impl<'a> Writer<'a> {
     /// The constants from outside that a region uses.
     fn outer_constants(&self, region: &'a Region<'a>) -> Vec<&'a Operation<'a>> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
-        free(&[region]).iter().filter_map(|(name, _)| scope.constants.get(name).copied()).collect()
+        let own = free(&[region]);
+        let repeated = own.iter().filter(|(name, _)| scope.repeats(name));
+        repeated.filter_map(|(name, _)| scope.constants.get(name).copied()).collect()
     }
 
     /// Writes the parameters of a computation.
@@ -310,7 +346,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the root from the values that a region returns.
-    fn results(&mut self, returned: &'a Operation<'a>, form: Form, captured: &[Captured<'a>]) {
+    fn results(
+        &mut self,
+        returned: &'a Operation<'a>,
+        form: Form,
+        captured: &[Captured<'a>],
+        declared: Option<&'a [Argument<'a>]>,
+    ) {
         let passed: Vec<Operand<'a>> = match form {
             Form::Carried => {
                 captured.iter().map(|((name, number), _)| Operand { name, number: *number, at: returned.at }).collect()
@@ -325,12 +367,78 @@ impl<'a> Writer<'a> {
                 Err(error) => return self.errors.push(error),
             }
         }
+        if let Err(error) = self.check_kinds(returned, &values) {
+            return self.errors.push(error);
+        }
+        if let Some(declared) = declared {
+            match self.as_declared(returned, &values, declared) {
+                Ok(declared) => values = declared,
+                Err(error) => return self.errors.push(error),
+            }
+        }
         self.returned = values.iter().map(|value| value.shape.clone()).collect();
         let root = match &values[..] {
             [one] => one.clone(),
             _ => self.tuple("results", &values, returned.at),
         };
         self.root(&root);
+    }
+
+    /// The values that a function returns, with the shardings that its head says.
+    fn as_declared(
+        &mut self,
+        returned: &'a Operation<'a>,
+        values: &[Value],
+        declared: &'a [Argument<'a>],
+    ) -> Result<Vec<Value>, Error> {
+        if values.len() != declared.len() {
+            let (wanted, found) = (declared.len(), values.len());
+            return Err(Error::at(returned.at, format!("the function must return {wanted} values, found {found}")));
+        }
+        let mut all = Vec::new();
+        for ((value, own), operand) in values.iter().zip(declared).zip(&returned.operands) {
+            let wanted = own.kind.clone()?;
+            if !is_same(&wanted, &value.shape) {
+                let message = format!("the function must return `{wanted}`, found `{}`", value.shape);
+                return Err(Error::at(operand.at, message));
+            }
+            let Some((text, at)) = self.meshes.sharding(&own.attributes, &wanted)? else {
+                all.push(value.clone());
+                continue;
+            };
+            let target = ("custom_call_target", "\"Sharding\"".to_string(), at);
+            let inside = Inside::Values(std::slice::from_ref(value));
+            let written = [target, ("sharding", text, at)];
+            all.push(self.line("result", &value.shape, ("custom-call", inside), &written, returned.at, None));
+        }
+        Ok(all)
+    }
+
+    /// Checks that operands have the types that the signature says.
+    fn check_kinds(&self, operation: &Operation<'a>, values: &[Value]) -> Result<(), Error> {
+        // The short form of `reduce` has its operands in another order.
+        let Some(kinds) =
+            operation.kinds.as_ref().filter(|_| operation.is_generic || !operation.name.ends_with(".reduce"))
+        else {
+            return Ok(());
+        };
+        let own = &values[..values.len().min(operation.operands.len())];
+        if kinds.len() != own.len() {
+            let (wanted, found) = (kinds.len(), own.len());
+            let name = excerpt(operation.name);
+            return Err(Error::at(
+                operation.at,
+                format!("`{name}` must have {wanted} operands, as its types, found {found}"),
+            ));
+        }
+        for ((kind, value), operand) in kinds.iter().zip(own).zip(&operation.operands) {
+            let kind = kind.clone()?;
+            if !is_same(&kind, &value.shape) {
+                let message = format!("`%{}` must be `{kind}`, found `{}`", excerpt(operand.name), value.shape);
+                return Err(Error::at(operand.at, message));
+            }
+        }
+        Ok(())
     }
 
     /// The shapes that the region written last returns.
@@ -384,6 +492,9 @@ impl<'a> Writer<'a> {
     pub fn value(&self, operand: &Operand<'a>) -> Result<Option<Value>, Error> {
         let scope = self.scopes.last();
         let find = |number: usize| scope.and_then(|scope| scope.values.get(&(operand.name, number)));
+        if let Some(None) = find(0) {
+            return Ok(None);
+        }
         find(operand.number).cloned().ok_or_else(|| {
             let (name, number) = (excerpt(operand.name), operand.number);
             match find(0) {
@@ -402,10 +513,17 @@ impl<'a> Writer<'a> {
             None
         });
         let Some(scope) = self.scopes.last_mut() else { return };
-        if operation.name.ends_with("hlo.constant") {
+        if operation.name == "arith.constant" || operation.name.ends_with("hlo.constant") {
             scope.constants.extend(operation.groups.iter().map(|(name, _)| (*name, operation)));
         }
-        let places = operation.groups.iter().flat_map(|(name, count)| (0..*count).map(|k| (*name, k)));
+        // After an error, the first of each group stands for all.
+        let most = if values.is_some() { usize::MAX } else { 1 };
+        let places = operation.groups.iter().flat_map(|(name, count)| (0..(*count).min(most)).map(|k| (*name, k)));
+        let again = operation.groups.iter().find(|(name, _)| scope.values.contains_key(&(*name, 0)));
+        if let Some((name, _)) = again {
+            let message = format!("`%{}` must be defined once, found a second", excerpt(name));
+            self.errors.push(Error::at(operation.at, message));
+        }
         self.bind_all(places, &values.unwrap_or_default());
     }
 
@@ -416,11 +534,12 @@ impl<'a> Writer<'a> {
             operands.push(self.value(operand)?.ok_or(None)?);
         }
         let results: Vec<Shape> = operation.results.iter().cloned().collect::<Result<_, _>>()?;
-        let count: usize = operation.groups.iter().map(|(_, count)| count).sum();
+        let count = operation.count();
         if count != results.len() && count > 0 {
             let message = format!("`{}` must have {count} types of results, found {}", operation.name, results.len());
             return Err(Some(Error::at(operation.at, message)));
         }
+        self.check_kinds(operation, &operands)?;
         Ok(Some((self.convert)(self, operation, operands, results)?))
     }
 
@@ -551,14 +670,16 @@ pub(super) fn named(name: &str, kind: &str) -> String {
 }
 
 /// A name that is not in `taken`, which it joins.
-fn unique(taken: &mut HashSet<String>, wanted: &str) -> String {
+fn unique(taken: &mut HashMap<String, usize>, wanted: &str) -> String {
     let wanted = named(wanted, "value");
     let mut name = wanted.clone();
-    let mut k = 1;
-    while !taken.insert(name.clone()) {
-        name = format!("{wanted}.{k}");
+    let mut k = taken.get(&wanted).copied().unwrap_or(0);
+    while taken.contains_key(&name) {
         k += 1;
+        name = format!("{wanted}.{k}");
     }
+    taken.insert(wanted, k);
+    taken.entry(name.clone()).or_insert(0);
     name
 }
 
