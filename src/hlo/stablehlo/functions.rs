@@ -335,7 +335,9 @@ impl Math<'_, '_, '_> {
             let ratio = self.below(&abs, 8.0, &near, &far);
             let (tail, zero) = (self.two("multiply", &power, &ratio), self.number(0.0));
             // From 27.3 on, the result is below every number of the type.
-            self.below(&abs, 27.3, &tail, &zero)
+            let end = self.number(27.3);
+            let is_far = self.compare("GE", &abs, &end);
+            self.select(&is_far, &zero, &tail)
         } else {
             let one = self.number(1.0);
             let inverse = self.two("divide", &one, &abs);

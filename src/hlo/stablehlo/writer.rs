@@ -5,6 +5,7 @@ use super::locations::Locations;
 use super::sharding::Meshes;
 use super::syntax::{Argument, MlirModule, Operand, Operation, Region};
 use super::types::is_same;
+use crate::hlo;
 use crate::hlo::raw::CALLS;
 use crate::operations::shape::Shape;
 use crate::text::{Error, excerpt};
@@ -508,6 +509,9 @@ impl<'a> Writer<'a> {
 
     /// Writes an operation, or its errors.
     fn operation(&mut self, operation: &'a Operation<'a>) {
+        if self.errors.len() >= hlo::Module::MAX_ERRORS {
+            return;
+        }
         let values = self.converted(operation).unwrap_or_else(|error| {
             self.errors.extend(error);
             None
