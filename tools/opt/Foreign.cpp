@@ -47,9 +47,9 @@ static ParseResult parseClauses(OpAsmParser &parser, OperationState &result) {
     Attribute value;
     if (succeeded(parser.parseOptionalEqual())) {
       SmallVector<int64_t> numbers;
-      if (parser.parseCommaSeparatedList(
-              AsmParser::Delimiter::Square,
-              [&] { return parser.parseInteger(numbers.emplace_back()); }))
+      if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+            return parser.parseInteger(numbers.emplace_back());
+          }))
         return failure();
       value = parser.getBuilder().getDenseI64ArrayAttr(numbers);
     } else if (parser.parseLParen() || parser.parseAttribute(value) ||
