@@ -16,7 +16,7 @@
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `pass` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `analysis`, `buffers`, `kernel`, `pass` |
 //! | [`bufferize`] | from tensors to buffers, and their deallocation | `analysis`, `buffers`, `pass` |
-//! | `foreign` | operations of other projects' dialects: StableHLO by the import of HLO, others as programs of loops | `pass` |
+//! | [`foreign`] | operations of other projects' dialects: StableHLO by the import of HLO, others as programs of loops | `pass` |
 //! | [`choose`] | plans of layouts, removal of conversions, indexing maps | `analysis`, `bufferize`, `buffers`, `pass` |
 //! | [`distribute`] | operations spread over places, and programs of several processes | `analysis`, `buffers`, `choose`, `pass` |
 //! | [`lower`] | from memrefs with layouts to loops over upstream's memrefs, and arenas | `analysis`, `buffers`, `kernel`, `pass`, `vectorize` |
@@ -62,7 +62,7 @@ pub mod choose;
 pub mod distribute;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
-mod foreign;
+pub mod foreign;
 #[cfg_attr(not(feature = "vectorize"), allow(dead_code, reason = "vector code uses the rest"))]
 mod kernel;
 pub mod llvm;
