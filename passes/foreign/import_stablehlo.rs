@@ -1,7 +1,7 @@
 //! `layout-import-stablehlo`: operations of StableHLO as those of linalg, tensor and scf.
 //!
 //! The dialect need not be registered: the module is printed in the generic form, read as
-//! [`hlo::Module`](tensor_layout::hlo::Module) as `layout-translate` reads it, and imported by the same code.
+//! [`hlo::Module`] as `layout-translate` reads it, and imported by the same code.
 
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
