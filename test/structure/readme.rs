@@ -40,6 +40,7 @@ pages! {
     plan: "docs/plan.md",
     processes: "docs/processes.md",
     protocol: "docs/protocol.md",
+    pytorch: "docs/pytorch.md",
     rationale: "docs/rationale.md",
     release: "docs/release.md",
     solver: "docs/solver.md",

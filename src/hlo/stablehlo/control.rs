@@ -82,10 +82,7 @@ pub(super) fn while_loop(site: &mut OperationSite) -> Result<Vec<Value>, Error> 
     let body = written(site, body, "body", (Form::Carried, &captured));
     let condition = written(site, condition, "condition", (Form::Together, &captured));
     let attributes = [("condition", condition, at), ("body", body, at)];
-    if let [shape] = &site.results[..]
-        && first.len() == 1
-    {
-        let _ = shape;
+    if first.len() == 1 && site.results.len() == 1 {
         return site.result("while", &[carried], &attributes);
     }
     let shape = carried.shape.clone();

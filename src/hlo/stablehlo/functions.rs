@@ -152,10 +152,10 @@ fn is_infinite(site: &mut OperationSite, any_sign: bool, value: f64) -> Result<V
 fn next_after(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let array = site.operand_array(0)?;
     let (x, y) = (site.operand(0)?.clone(), site.operand(1)?.clone());
-    let integer = match array.element.bits() {
-        Some(16) => ElementType::S16,
-        Some(32) => ElementType::S32,
-        Some(64) => ElementType::S64,
+    let (integer, width) = match array.element.bits() {
+        Some(16) => (ElementType::S16, 16),
+        Some(32) => (ElementType::S32, 32),
+        Some(64) => (ElementType::S64, 64),
         _ => return Err(site.error("must have operands of 16, 32 or 64 bits").unsupported()),
     };
     let bits = Shape::Array(Array { element: integer, ..array.clone() });
@@ -168,16 +168,7 @@ fn next_after(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let sum = math.two("add", &x, &y);
     let (x_nan, y_nan) = (math.compare("NE", &x, &x), math.compare("NE", &y, &y));
     let mut whole = Math { site: math.site, array: Array { element: integer, ..array } };
-    let (one, lowest) = (
-        whole.integer(1),
-        whole.integer(if integer == ElementType::S16 {
-            i64::from(i16::MIN)
-        } else if integer == ElementType::S32 {
-            i64::from(i32::MIN)
-        } else {
-            i64::MIN
-        }),
-    );
+    let (one, lowest) = (whole.integer(1), whole.integer(i64::MIN >> (64 - width)));
     let (up, down) = (whole.two("add", &pattern, &one), whole.two("subtract", &pattern, &one));
     // Away from zero where the sign of the step is that of the number.
     let away = whole.same(&grows, &is_positive);
