@@ -659,6 +659,28 @@ fn truncations() {
     }
 }
 
+/// A text with up to three changes, each of fewer than `length` bytes: nothing, a character, a piece or a word instead.
+pub(crate) fn changed(
+    random: &mut fastrand::Rng,
+    text: String,
+    length: usize,
+    [pieces, words]: [&[&str]; 2],
+) -> String {
+    let mut bytes = text.into_bytes();
+    for _ in 0..random.usize(1..4) {
+        let at = random.usize(..bytes.len());
+        let end = (at + random.usize(..length)).min(bytes.len());
+        let new = match random.u8(..4) {
+            0 => vec![],
+            1 => vec![random.u8(32..127)],
+            2 => random.choice(pieces).unwrap().as_bytes().to_vec(),
+            _ => random.choice(words).unwrap().as_bytes().to_vec(),
+        };
+        bytes.splice(at..end, new);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[test]
 fn mutations() {
     crate::long_test!();
@@ -670,19 +692,8 @@ fn mutations() {
     let words =
         ["-1", "9223372036854775807", "99999999999999999999", "x", "f32[?]", "token[]", "{...}", "\0", "<=", "->"];
     for round in 0..20_000 {
-        let mut bytes = random.choice(&texts).unwrap().clone().into_bytes();
-        for _ in 0..random.usize(1..4) {
-            let at = random.usize(..bytes.len());
-            let end = (at + random.usize(..if round % 3 == 0 { 40 } else { 3 })).min(bytes.len());
-            let new = match random.u8(..4) {
-                0 => vec![],
-                1 => vec![random.u8(32..127)],
-                2 => random.choice(&pieces).unwrap().as_bytes().to_vec(),
-                _ => random.choice(&words).unwrap().as_bytes().to_vec(),
-            };
-            bytes.splice(at..end, new);
-        }
-        survives(&String::from_utf8_lossy(&bytes));
+        let text = random.choice(&texts).unwrap().clone();
+        survives(&changed(&mut random, text, if round % 3 == 0 { 40 } else { 3 }, [&pieces, &words]));
     }
     for _ in 0..1000 {
         let bytes: Vec<u8> = (0..random.usize(..400)).map(|_| random.u8(..)).collect();

@@ -1,6 +1,6 @@
 //! StableHLO text: every operation, programs that are HLO texts, too, values, shardings, and wrong texts.
 
-use super::hlo::survives;
+use super::hlo::{changed, survives};
 use layout_reference::blocks::{self, parse, places};
 use layout_reference::interpreter::number::rounded;
 use layout_reference::interpreter::{self, Number, Value};
@@ -208,18 +208,7 @@ fn mutations() {
         "\0",
     ];
     for round in 0..4_000 {
-        let mut bytes = random.choice(&texts).unwrap().clone().into_bytes();
-        for _ in 0..random.usize(1..4) {
-            let at = random.usize(..bytes.len());
-            let end = (at + random.usize(..if round % 3 == 0 { 40 } else { 3 })).min(bytes.len());
-            let new = match random.u8(..4) {
-                0 => vec![],
-                1 => vec![random.u8(32..127)],
-                2 => random.choice(&pieces).unwrap().as_bytes().to_vec(),
-                _ => random.choice(&words).unwrap().as_bytes().to_vec(),
-            };
-            bytes.splice(at..end, new);
-        }
-        survives(&String::from_utf8_lossy(&bytes));
+        let text = random.choice(&texts).unwrap().clone();
+        survives(&changed(&mut random, text, if round % 3 == 0 { 40 } else { 3 }, [&pieces, &words]));
     }
 }
