@@ -212,3 +212,37 @@ fn mutations() {
         survives(&changed(&mut random, text, if round % 3 == 0 { 40 } else { 3 }, [&pieces, &words]));
     }
 }
+
+/// Short texts that mean much end soon: with a module, or with an error.
+#[test]
+fn short_texts_cost_little() {
+    let kind = "tensor<2xf32>";
+    let main = |body: &str| format!("func.func @main(%a: {kind}) -> {kind} {{\n{body}  return %a : {kind}\n}}\n");
+    let function = |k: usize| {
+        let call = format!("  %0 = call @f{}(%a) : ({kind}) -> {kind}\n", k + 1);
+        format!("func.func private @f{k}(%a: {kind}) -> {kind} {{\n{call}  return %0 : {kind}\n}}\n")
+    };
+    let chain: String = (0..5_000).map(function).collect();
+    let call = format!("  %0 = call @f0(%a) : ({kind}) -> {kind}\n");
+    survives(&(main(&call) + &chain));
+
+    let alias = |k: usize| format!("#loc{k} = loc(fused[{}])\n", vec![format!("#loc{}", k + 1); 16].join(", "));
+    let aliases: String = (0..30).map(alias).collect();
+    parse(&(aliases + &main(&format!("  %0 = stablehlo.negate %a : {kind} loc(#loc0)\n"))));
+
+    for constant in ["dense<[]> : tensor<1000000000x0xf32>", "dense<0.0> : tensor<1000000000x1000000000xf32>"] {
+        survives(&main(&format!("  %0 = stablehlo.constant {constant}\n")));
+    }
+    let depth = 20_000;
+    let tuple = format!("{}{kind}{}", "tuple<".repeat(depth), ">".repeat(depth));
+    survives(&format!("func.func @main(%a: {tuple}) -> {tuple} {{\n  return %a : {tuple}\n}}\n"));
+    survives(&main(&"  %0:65536 = stablehlo.add %a, %a : tensor<2xf32>\n".repeat(200)));
+
+    // Equal roles have names of their own, in linear time.
+    let loops = format!(
+        "  %x{{}} = stablehlo.while(%i = %a) : {kind} cond {{\n    %c = stablehlo.constant dense<true> : tensor<i1>\n    \
+         stablehlo.return %c : tensor<i1>\n  }} do {{\n    stablehlo.return %i : {kind}\n  }}\n"
+    );
+    let many: String = (0..500).map(|k| loops.replace("{}", &k.to_string())).collect();
+    parse(&main(&many));
+}
