@@ -97,6 +97,7 @@
 //! | [`limits`] | the limits of all texts and passes, in one list | |
 //! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
 //! | [`element`] | element types and their sizes | `text` |
+//! | [`formats`] | the formats of floats of 8 and of 4 bits | `element` |
 //! | [`expr`] | quasi-affine expressions as trees | |
 //! | [`numbers`] | quotients rounded up, greatest common divisors and inverses | |
 //! | [`sets`] | disjoint sets of numbers | |
@@ -109,7 +110,7 @@
 //! | [`drawing`] | a picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | default layouts and costs of a machine | `element`, `numbers`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `numbers`, `operations`, `text`, `tiled` |
-//! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
+//! | [`hlo`] | HLO and StableHLO text to operations | `element`, `expr`, `formats`, `limits`, `operations`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `conversion`, `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for live ranges | |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
@@ -130,6 +131,7 @@ pub mod conversion;
 pub mod drawing;
 pub mod element;
 pub mod expr;
+pub mod formats;
 #[cfg(feature = "hlo")]
 pub mod hlo;
 pub mod limits;

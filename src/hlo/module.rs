@@ -141,16 +141,7 @@ impl Instruction {
     /// Whether it has an effect beyond its result, apart from called computations: the host or other devices see it, or
     /// its result differs each time.
     pub fn has_effect(&self) -> bool {
-        let opcode = self.opcode.as_str();
-        // The start of a pair runs the operation; the end waits for it.
-        let base = opcode.strip_suffix("-start").unwrap_or(opcode);
-        let seen =
-            matches!(
-                base,
-                "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
-            ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
-                || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier");
-        seen || self.flag("custom_call_has_side_effect")
+        opcode_has_effect(&self.opcode) || self.flag("custom_call_has_side_effect")
     }
 
     /// Whether it has an effect, or runs a computation that has one; `computations` says which have.
@@ -182,6 +173,17 @@ impl Instruction {
     pub fn flag(&self, name: &str) -> bool {
         self.attribute(name) == Some("true")
     }
+}
+
+/// Whether every instruction of an opcode has an effect beyond its result.
+pub(super) fn opcode_has_effect(opcode: &str) -> bool {
+    // The start of a pair runs the operation; the end waits for it.
+    let base = opcode.strip_suffix("-start").unwrap_or(opcode);
+    matches!(
+        base,
+        "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
+    ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
+        || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier")
 }
 
 fn text_of<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a str> {

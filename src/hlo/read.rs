@@ -64,6 +64,10 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
 /// Some editors put it before a text.
 pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// The message for VHLO.
+pub(super) const FOUND_VHLO: &str = "expected StableHLO, found VHLO, the form for files: `stablehlo-opt \
+                                     --vhlo-legalize-to-stablehlo` makes StableHLO of it";
+
 /// The message for an MLIR module without operations of StableHLO. A text that begins as HLO may contain names of MLIR.
 fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<&'static str> {
     let begin: String = text.trim_start_matches(BYTE_ORDER_MARK).chars().take(100_000).collect();
@@ -71,10 +75,7 @@ fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<&'static str> {
     let is_mlir =
         ["module ", "module{", "#", "!", "func.func", "\"builtin.module\""].iter().any(|s| first.starts_with(s));
     if (is_mlir || !begins_as_hlo) && begin.contains("vhlo.") {
-        return Some(
-            "expected StableHLO, found VHLO, the form for files: `stablehlo-opt --vhlo-legalize-to-stablehlo` makes \
-             StableHLO of it",
-        );
+        return Some(FOUND_VHLO);
     }
     is_mlir.then_some(
         "expected HLO, which begins with `HloModule`, or StableHLO, found MLIR without operations of StableHLO: \

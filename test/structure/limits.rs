@@ -103,6 +103,33 @@ const CASES: &[Case] = &[
         hlo("", &format!("ROOT r = f32[8]{{0}} {}", nested(n, "negate(f32[8]{0} ", "parameter(0)", ")")))
     }),
     case("HLO_DEVICES", 1 << 16, |n| hlo(&format!(", num_partitions={n}"), "ROOT x = f32[8]{0} parameter(0)")),
+    case("STABLEHLO_ARRAYS", 1 << 16, |n| {
+        let kind = format!("tuple<{}tensor<f32>>", "tensor<f32>, ".repeat(n - 1));
+        inspect(
+            &["hlo", "--summary", "-"],
+            &format!(
+                "func.func @main(%a: {kind}) -> tensor<f32> {{\n  %0 = stablehlo.get_tuple_element %a[0] : ({kind}) -> tensor<f32>\n  return %0 : tensor<f32>\n}}\n"
+            ),
+        )
+    }),
+    case("STABLEHLO_CALLS", 500, |n| {
+        let function = |k: usize| {
+            let (name, line) = (if k == 1 { "main".to_string() } else { format!("f{k}") }, "return %a : tensor<f32>");
+            let call = format!("%0 = call @f{}(%a) : (tensor<f32>) -> tensor<f32>\n  return %0 : tensor<f32>", k + 1);
+            let body = if k == n { line } else { &*call };
+            format!("func.func @{name}(%a: tensor<f32>) -> tensor<f32> {{\n  {body}\n}}\n")
+        };
+        inspect(&["hlo", "--summary", "-"], &(1..=n).map(function).collect::<String>())
+    }),
+    case("STABLEHLO_REGIONS", 64, |n| {
+        let open = "\"stablehlo.case\"(%i) ({\n";
+        let close = "stablehlo.return\n}) : (tensor<i32>) -> ()\n";
+        let body = open.repeat(n - 1) + &close.repeat(n - 1);
+        inspect(
+            &["hlo", "--summary", "-"],
+            &format!("func.func @main(%i: tensor<i32>) -> tensor<i32> {{\n{body}return %i : tensor<i32>\n}}\n"),
+        )
+    }),
     case("PLAN_PLACES", 1 << 16, |n| {
         let machine = format!("axes: ({n}_PE), memories: (), word: 32");
         let text = module("", "x = f32[8]{0} parameter(0)\n  ROOT y = f32[8]{0} negate(x)");

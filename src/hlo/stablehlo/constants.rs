@@ -2,6 +2,7 @@
 
 use super::types::{self, Aliases};
 use crate::element::ElementType;
+use crate::formats::{Format, format};
 use crate::operations::shape::{Array, Shape};
 use crate::text::{Cursor, Error, excerpt};
 use std::fmt::Write;
@@ -48,11 +49,9 @@ impl<'a> Dense<'a> {
         Dense { at, whole, array: array.clone(), text: text.trim() }
     }
 
-    /// Whether the elements are as many as those of an array, and of its type. A reshape may have other sizes.
+    /// Whether the elements are those of an array: of its type and sizes.
     pub fn is_of(&self, array: &Array) -> bool {
-        let product =
-            |own: &Array| own.sizes().map(|sizes| sizes.iter().map(|size| i128::from(*size)).product::<i128>());
-        self.array.element == array.element && product(&self.array) == product(array)
+        self.array.element == array.element && self.array.dims == array.dims
     }
 
     /// The error of a value that should be of another form.
@@ -239,8 +238,8 @@ fn braces<'t>(sizes: &[i64], tokens: &mut impl Iterator<Item = &'t String>, out:
 
 /// The number of these bits, as HLO writes it.
 fn of_bits(bits: u64, element: ElementType) -> String {
-    if let Some((exponent, mantissa, bias, kind)) = format_of(element) {
-        return float(bits, (exponent, mantissa, bias), kind);
+    if let Some(format) = format_of(element) {
+        return float(bits as i64, &format, element);
     }
     match element {
         ElementType::Pred => (bits & 1 == 1).to_string(),
@@ -258,58 +257,31 @@ fn of_bits(bits: u64, element: ElementType) -> String {
     }
 }
 
-/// The values of the largest exponent.
-#[derive(Clone, Copy, PartialEq)]
-enum Largest {
-    /// Infinity and NaN.
-    Ieee,
-    /// NaN, where all bits of the mantissa are set.
-    Nan,
-    /// Numbers; the pattern of -0 is NaN.
-    NegativeZero,
-    /// Numbers.
-    Numbers,
-}
-
-/// The bits of exponent and mantissa, the bias, and the largest exponent of a type.
-fn format_of(element: ElementType) -> Option<(u32, u32, i32, Largest)> {
-    Some(match element {
-        ElementType::F32 => (8, 23, 127, Largest::Ieee),
-        ElementType::BF16 => (8, 7, 127, Largest::Ieee),
-        ElementType::F16 => (5, 10, 15, Largest::Ieee),
-        ElementType::F8E5M2 => (5, 2, 15, Largest::Ieee),
-        ElementType::F8E4M3 => (4, 3, 7, Largest::Ieee),
-        ElementType::F8E3M4 => (3, 4, 3, Largest::Ieee),
-        ElementType::F8E4M3FN => (4, 3, 7, Largest::Nan),
-        ElementType::F8E4M3B11FNUZ => (4, 3, 11, Largest::NegativeZero),
-        ElementType::F8E5M2FNUZ => (5, 2, 16, Largest::NegativeZero),
-        ElementType::F8E4M3FNUZ => (4, 3, 8, Largest::NegativeZero),
-        ElementType::F4E2M1FN => (2, 1, 1, Largest::Numbers),
-        _ => return None,
-    })
-}
-
-fn float(bits: u64, (exponent, mantissa, bias): (u32, u32, i32), largest: Largest) -> String {
-    let (sign, all) = (bits >> (exponent + mantissa) & 1 == 1, (1u64 << exponent) - 1);
-    let (power, part) = (bits >> mantissa & all, bits & ((1 << mantissa) - 1));
-    let sign_of = |value: f64| if sign { -value } else { value };
-    let ones = (1 << mantissa) - 1;
-    let value = match largest {
-        Largest::Ieee if power == all && part == 0 => sign_of(f64::INFINITY),
-        Largest::Ieee if power == all => f64::NAN,
-        Largest::Nan if power == all && part == ones => f64::NAN,
-        Largest::NegativeZero if sign && power == 0 && part == 0 => f64::NAN,
-        _ => {
-            let hidden = if power == 0 { 0.0 } else { 1.0 };
-            let scale = power.max(1) as i32 - bias;
-            sign_of((hidden + part as f64 / f64::from(1u32 << mantissa)) * 2f64.powi(scale))
-        }
-    };
-    // A value of `f32` has a shorter text than the same value of `f64`.
-    match (exponent, mantissa) {
-        (8, 23) if value.is_finite() => format!("{:e}", value as f32),
-        _ => float_text(value),
+/// The format of a type.
+fn format_of(element: ElementType) -> Option<Format> {
+    match element {
+        ElementType::F32 => Some(Format::ieee(32, 23, 127)),
+        ElementType::BF16 => Some(Format::ieee(16, 7, 127)),
+        ElementType::F16 => Some(Format::ieee(16, 10, 15)),
+        _ => format(element),
     }
+}
+
+fn float(bits: i64, format: &Format, element: ElementType) -> String {
+    let (sign, code) = (bits >> (format.bits - 1) & 1 == 1, bits & ((1 << (format.bits - 1)) - 1));
+    let value = if format.one_zero && bits == format.nan {
+        f64::NAN
+    } else if code > format.most {
+        if code == format.beyond && code != format.nan { f64::INFINITY } else { f64::NAN }
+    } else {
+        let (power, part) = (code >> format.mantissa, code & ((1 << format.mantissa) - 1));
+        let hidden = if power == 0 { 0.0 } else { 1.0 };
+        let scale = power.max(1) - format.bias;
+        (hidden + part as f64 / 2f64.powi(format.mantissa as i32)) * 2f64.powi(scale as i32)
+    };
+    let value = if sign { -value } else { value };
+    // A value of `f32` has a shorter text than the same value of `f64`.
+    if element == ElementType::F32 && value.is_finite() { format!("{:e}", value as f32) } else { float_text(value) }
 }
 
 fn float_text(value: f64) -> String {

@@ -7,6 +7,7 @@ use super::syntax::Operation;
 use super::writer::{Value, Writer};
 use super::{collectives, control, functions, products, windows};
 use crate::element::ElementType;
+use crate::hlo::read::FOUND_VHLO;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Error, excerpt, nearest};
 use std::sync::LazyLock;
@@ -249,9 +250,7 @@ fn row(operation: &Operation) -> Result<Option<Conversion>, Error> {
         return Err(Error::at(operation.at, message));
     }
     if name.starts_with("vhlo.") {
-        let message = "expected StableHLO, found VHLO, the form for files: `stablehlo-opt --vhlo-legalize-to-stablehlo` makes \
-                       StableHLO of it";
-        return Err(Error::at(operation.at, message).unsupported());
+        return Err(Error::at(operation.at, FOUND_VHLO).unsupported());
     }
     let hint = nearest(name, NAMES.iter().map(|name| &**name))
         .map_or(String::new(), |near| format!("; did you mean `{near}`?"));

@@ -11,10 +11,10 @@ use crate::text::{Cursor, Error, excerpt, length};
 use std::collections::HashMap;
 
 /// The limit on results of an operation.
-const MAX_RESULTS: usize = 1 << 16;
+const MAX_RESULTS: usize = crate::limits::STABLEHLO_ARRAYS;
 
 /// The limit on regions inside each other.
-const MAX_REGIONS: usize = crate::limits::HLO_INSIDE * 4;
+const MAX_REGIONS: usize = crate::limits::STABLEHLO_REGIONS;
 
 /// A value's name, without `%`, the number of the result, and the position.
 #[derive(Clone, Copy, PartialEq)]
@@ -702,7 +702,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What an operation lacks, for a message.
+/// The signature of an operation, as a message expects it.
 fn signature_of(operation: &Operation) -> String {
     format!("`:` and the signature of `{}`", excerpt(operation.name))
 }

@@ -18,7 +18,7 @@ pub(super) struct Aliases<'a> {
 }
 
 /// The most arrays of a tuple, through aliases, too.
-const MOST_ARRAYS: usize = 1 << 16;
+const MOST_ARRAYS: usize = crate::limits::STABLEHLO_ARRAYS;
 
 /// Whether two values are of one type, in whatever layouts.
 pub(super) fn is_same(a: &Shape, b: &Shape) -> bool {

@@ -21,7 +21,7 @@ pub(super) struct Value {
     pub line: usize,
 }
 
-/// What an instruction has in parentheses: values, or a number or a literal.
+/// The operands of an instruction, or the number of a parameter or the literal of a constant in their place.
 #[derive(Clone, Copy)]
 pub(super) enum Inside<'v> {
     Values(&'v [Value]),
@@ -98,7 +98,7 @@ struct Done {
 type Convert<'a> = fn(&mut Writer<'a>, &'a Operation<'a>, Vec<Value>, Vec<Shape>) -> Result<Vec<Value>, Error>;
 
 /// The limit on calls inside each other.
-const MOST_CALLS: usize = 500;
+const MOST_CALLS: usize = crate::limits::STABLEHLO_CALLS;
 
 /// The longest text of a constant that a region repeats; it takes a longer one as an argument.
 const LONGEST: usize = 256;
@@ -568,9 +568,7 @@ impl<'a> Writer<'a> {
         };
         let called: Vec<String> =
             attributes.iter().filter(|own| CALLS.contains(&own.0)).flat_map(|own| called(&own.1)).collect();
-        if opcode == "parameter"
-            || has_effect(opcode, attributes)
-            || called.iter().any(|name| self.effects.contains(name))
+        if opcode == "parameter" || is_kept(opcode, attributes) || called.iter().any(|name| self.effects.contains(name))
         {
             scope.kept.push(scope.lines.len());
             if opcode != "parameter" {
@@ -621,13 +619,10 @@ fn called(text: &str) -> Vec<String> {
     names.map(str::to_string).collect()
 }
 
-/// Whether an instruction does more than compute its result.
-fn has_effect(opcode: &str, attributes: &[Written]) -> bool {
-    let seen = ["infeed", "outfeed", "send", "recv", "send-done", "recv-done", "after-all", "rng", "rng-bit-generator"];
-    let exchanges =
-        attributes.iter().any(|own| matches!(own.0, "channel_id" | "replica_groups" | "source_target_pairs"));
+/// Whether an instruction stays without users: it has an effect, or says a sharding.
+fn is_kept(opcode: &str, attributes: &[Written]) -> bool {
     let says = |own: &Written| own.0 == "custom_call_has_side_effect" || own.0 == "sharding";
-    seen.contains(&opcode) || exchanges || attributes.iter().any(says)
+    hlo::module::opcode_has_effect(opcode) || attributes.iter().any(says)
 }
 
 /// The order in which XLA prints: each line after its operands, depth first, from the kept lines. Others are left out.

@@ -1,12 +1,12 @@
 //! Conversions of one element between types: by value, by bits, and to a part of the bits.
 
-use super::formats::is_small;
 use super::literal::decimal;
 use super::small::{narrowed, widened};
 use crate::syntax::element_type;
 use crate::tensor::{Fault, ImportResult};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
+use tensor_layout::formats::is_small;
 
 /// A number converted to another type.
 ///

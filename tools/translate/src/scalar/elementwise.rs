@@ -5,7 +5,6 @@
 
 use super::complex;
 use super::convert::{self, convert, reinterpreted};
-use super::formats::is_small;
 use super::literal::{decimal, elements};
 use super::order::key;
 use super::precision::reduced;
@@ -13,6 +12,7 @@ use crate::syntax::element_type;
 use crate::tensor::{Fault, ImportResult};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
+use tensor_layout::formats::is_small;
 use tensor_layout::hlo::{Instruction, Values};
 
 /// An instruction on single elements.

@@ -1,7 +1,7 @@
 //! Constants: the text of an attribute's elements.
 
-use super::formats::special;
 use tensor_layout::element::ElementType;
+use tensor_layout::formats::special;
 use tensor_layout::hlo::{Literal, Values};
 
 /// The value of a constant as an attribute's text: a splat, or nested lists. `None` where it is left out or has no

@@ -7,7 +7,6 @@
 pub mod complex;
 pub mod convert;
 pub mod elementwise;
-mod formats;
 pub mod literal;
 pub mod order;
 pub mod precision;

@@ -6,10 +6,10 @@
 //!
 //! `f8e8m0fnu` has no sign and no mantissa: its code `c` is `2^(c - 127)`, the exponent of an `f32`.
 
-use super::formats::format;
 use crate::syntax::element_type;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
+use tensor_layout::formats::format;
 
 fn on(w: &mut Writer, name: &str, a: &str, b: i64) -> String {
     let b = w.constant(&b.to_string(), "i32");
