@@ -3,6 +3,7 @@
 use crate::element::ElementType;
 
 /// The format of a float.
+#[non_exhaustive]
 pub struct Format {
     /// The bits of a number, with its sign.
     pub bits: i64,
