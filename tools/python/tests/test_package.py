@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import tensor_layout as tl
-from tensor_layout import _arrays, _errors, _html, _native, _reports
+from tensor_layout import _arrays, _errors, _html, _native, _reports, mlir
 
 ROOT = Path(__file__).parents[3]
 
@@ -100,6 +100,45 @@ class Examples(unittest.TestCase):
     def test_stubs_are_those_of_the_package(self):
         done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "tensor_layout._native"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+
+@unittest.skipUnless(find_spec("jax"), "no MLIR")
+class Mlir(unittest.TestCase):
+    """The bindings, in the Python of JAX's MLIR, which does not know the dialect."""
+
+    ARRAYS = (
+        *("f32[16,256]{1,0:T(8,128)}", "bf16[384,72]{0,1:T(8,128)(2,1)S(1)}", "s8[3]{0}", "u8[3]{0}", "pred[2,2]{1,0}"),
+        *("c64[4]{0}", "c128[4]{0}", "f8e4m3fn[8]{0}", "f8e8m0fnu[8]{0}", "f4e2m1fn[8]{0:E(4)}", "s4[8]{0:E(4)}", "f64[]", "f64[]{:S(1)}"),
+    )
+
+    def setUp(self):
+        from jaxlib.mlir import ir
+
+        self.ir, self.context = ir, ir.Context()
+        self.context.allow_unregistered_dialects = True
+
+    def test_types(self):
+        for text in self.ARRAYS:
+            made = mlir.tensor_type(self.ir, text, self.context)
+            self.assertEqual(mlir.shape(made), tl.Shape(text))
+        plain = self.ir.Type.parse("tensor<3x?xindex>", self.context)
+        for wrong in ("f32[<=3]", "f32[?]", "(f32[2])"):
+            self.assertRaises(tl.LayoutError, mlir.tensor_type, self.ir, wrong, self.context)
+        self.assertRaises(tl.LayoutError, mlir.shape, plain)
+        self.assertEqual(mlir.shape(self.ir.Type.parse("tensor<3x5xindex>", self.context)), tl.Shape("s64[3,5]{1,0}"))
+
+    def test_attributes(self):
+        layouts = [tl.Layout("{1,0:T(8,128)(2,1)}"), tl.TensorLayout("((4_PE, 3:8), (8:1))"), tl.Machine("mn_core")]
+        for value in [*layouts, tl.IndexingMap("(d0) -> (d0 floordiv 4), domain: d0 in [0, 11]")]:
+            self.assertEqual(mlir.layout(mlir.attribute(self.ir, value, self.context)), value)
+        other = self.ir.Attribute.parse("42 : i8", self.context)
+        self.assertRaisesRegex(tl.LayoutError, "expected an attribute of #layout.tiled, .*, found 42 : i8", mlir.layout, other)
+        places = mlir.attribute(self.ir, layouts[1], self.context)
+        spread = self.ir.Type.parse(f"tensor<12x8xf32, {places}>", self.context)
+        self.assertRaisesRegex(tl.LayoutError, "expected a tiled layout", mlir.shape, spread)
+        with self.context:
+            self.assertEqual(str(mlir.attribute(self.ir, layouts[0])), "#layout.tiled<{1,0:T(8,128)(2,1)}>")
 
 
 class Objects(unittest.TestCase):
