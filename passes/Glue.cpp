@@ -24,6 +24,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
@@ -92,6 +93,11 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 
 bool layout_cc_affine_is_valid_dim(MlirValue value) {
   return affine::isValidDim(unwrap(value));
+}
+
+uint64_t layout_cc_index_bits(MlirOperation op) {
+  Type index = IndexType::get(unwrap(op)->getContext());
+  return DataLayout::closest(unwrap(op)).getTypeSizeInBits(index);
 }
 
 bool layout_cc_contains_layout(MlirType type) {

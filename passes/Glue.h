@@ -80,6 +80,9 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 
 bool layout_cc_affine_is_valid_dim(MlirValue value);
 
+/// The bits of `index` by the data layout that holds at an operation.
+uint64_t layout_cc_index_bits(MlirOperation op);
+
 /// Whether a layout of this dialect is anywhere inside a type.
 bool layout_cc_contains_layout(MlirType type);
 

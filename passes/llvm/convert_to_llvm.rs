@@ -4,14 +4,19 @@
 
 use crate::distribute::IMPLEMENTATION;
 use crate::llvm::dynamic_reshapes;
+use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::ConvertToLlvmOptions;
 use crate::pass::stages::{self, Next, PassStage, StageInput, StageResult};
+use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 
 /// Prepares a module, and runs [`STAGES`], each only if the module needs it.
 pub(crate) fn run<'c>(stage: StageInput<'c, ConvertToLlvmOptions>) -> StageResult<'c> {
+    if stage.number == 0 {
+        check_index(stage.root()).map_err(|error| vec![error])?;
+    }
     let changed = stage.number == 0 && prepare(stage.rewriter);
     Ok(match stages::next(STAGES, stage.root(), stage.number) {
         Some((passes, number)) => Next::Run { passes: with_arena(passes, stage.options), number, changed },
@@ -77,6 +82,14 @@ const STRIDED: &[&str] = &[
     "memref.reinterpret_cast",
     "memref.subview",
 ];
+
+/// Returns an error for a data layout whose `index` has other bits than those that upstream's conversions give it.
+fn check_index<'c>(module: Op<'c>) -> Result<(), Diagnostic<'c>> {
+    let bits = upstream::index_bits(module);
+    let message =
+        format!("expected 64 bits for index in the data layout, found {bits}: convert-to-llvm makes i64 of index");
+    if bits == 64 { Ok(()) } else { Err(Diagnostic::error(ir::location(module), message)) }
+}
 
 /// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether
 /// it was there.

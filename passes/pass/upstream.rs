@@ -31,6 +31,7 @@ unsafe extern "C" {
         notes: *const MlirStringRef,
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
+    fn layout_cc_index_bits(op: MlirOperation) -> u64;
     fn layout_cc_contains_layout(r#type: MlirType) -> bool;
     fn layout_cc_is_memory_space(attribute: MlirAttribute) -> bool;
     fn layout_cc_rename_symbols(
@@ -145,6 +146,12 @@ pub fn emit(diagnostic: &Diagnostic) {
 pub fn is_valid_dim(value: Value) -> bool {
     // SAFETY: the value is alive.
     unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
+}
+
+/// The bits of `index` by the data layout that holds at an operation.
+pub(crate) fn index_bits(op: Op) -> u64 {
+    // SAFETY: the operation is alive.
+    unsafe { layout_cc_index_bits(op.to_raw()) }
 }
 
 /// Whether a layout of this dialect is anywhere inside a type.
