@@ -77,8 +77,27 @@ static void emitAt(size_t at, MlirStringRef message, void *parser) {
 // Dialect
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The short names of attributes in the text of a module: `#tiled`, `#layout`
+/// and `#machine`.
+struct Aliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attribute, raw_ostream &name) const override {
+    StringRef alias = TypeSwitch<Attribute, StringRef>(attribute)
+                          .Case([](TiledAttr) { return "tiled"; })
+                          .Case([](TensorLayoutAttr) { return "layout"; })
+                          .Case([](MachineAttr) { return "machine"; })
+                          .Default(StringRef());
+    name << alias;
+    return alias.empty() ? AliasResult::NoAlias : AliasResult::OverridableAlias;
+  }
+};
+} // namespace
+
 void LayoutDialect::initialize() {
   registerAttributes();
+  addInterfaces<Aliases>();
   addOperations<
 #define GET_OP_LIST
 #include "LayoutOps.cpp.inc"

@@ -27,6 +27,9 @@ def Layout_Dialect : Dialect {
     on tensors and on memrefs. A layout maps the index of each element to its
     place in memory and does not change the value: two tensor types that differ
     in their layouts only hold the same elements.
+
+    Layouts and machines print by the aliases `#tiled`, `#layout` and `#machine`,
+    which stand before the module; with `--mlir-print-local-scope`, in place.
   }];
   // Rust parses the bodies of attributes, so it gets their raw text.
   let useDefaultAttributePrinterParser = 0;

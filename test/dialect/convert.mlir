@@ -1,4 +1,4 @@
-// RUN: layout-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --canonicalize | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --verify-diagnostics --allow-unregistered-dialect --canonicalize | FileCheck %s
 // RUN: not layout-opt %s --split-input-file --allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=COLUMN
 
 // A conversion to the same type is its operand.

@@ -1,7 +1,7 @@
 // What upstream MLIR makes of the layouts, by way of their interfaces.
-// RUN: layout-opt %s --normalize-memrefs | FileCheck %s --check-prefix=MAP
+// RUN: layout-opt %s --mlir-print-local-scope --normalize-memrefs | FileCheck %s --check-prefix=MAP
 // RUN: layout-opt %s --expand-strided-metadata | FileCheck %s --check-prefix=STRIDES
-// RUN: layout-opt %s --fold-memref-alias-ops --canonicalize | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --fold-memref-alias-ops --canonicalize | FileCheck %s
 
 // The affine map: one result for each of the expanded sizes, in memory order. So upstream's physical buffer is the
 // tiled one, padding of ragged sizes included. It has no room where no index goes: of a tile longer than the rank.

@@ -1,7 +1,7 @@
 // Everything of the dialect, as it prints: from the text, from what was printed, from the generic form, from bytecode.
-// RUN: layout-opt %s | FileCheck %s
-// RUN: layout-opt %s | layout-opt | FileCheck %s
-// RUN: layout-opt %s --mlir-print-op-generic | layout-opt | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope | FileCheck %s
+// RUN: layout-opt %s | layout-opt --mlir-print-local-scope | FileCheck %s
+// RUN: layout-opt %s --mlir-print-op-generic | layout-opt --mlir-print-local-scope | FileCheck %s
 
 // CHECK-LABEL: func.func private @tensors
 // CHECK-SAME: tensor<16x256xbf16, #layout.tiled<{1,0:T(8,128)(2,1)}>>

@@ -1,6 +1,6 @@
 // TensorLayouts that cannot be lowered are errors, with the reason, and the module stays as it was.
 // RUN: layout-opt %s --split-input-file --layout-lower-memrefs --verify-diagnostics
-// RUN: not layout-opt %s --split-input-file --layout-lower-memrefs --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not layout-opt %s --mlir-print-local-scope --split-input-file --layout-lower-memrefs --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
 // CHECK: IR Dump After LayoutLowerMemrefs Failed
 // CHECK: func.func @vector(%{{.*}}: memref<8x8xf32, #layout.tensor_layout<((4_PE, 2:8), (8:1))>>

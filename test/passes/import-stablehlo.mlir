@@ -1,4 +1,4 @@
-// RUN: layout-opt %s --allow-unregistered-dialect --layout-import-stablehlo | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --allow-unregistered-dialect --layout-import-stablehlo | FileCheck %s
 
 // What mhlo.layout_mode says is the layout of the tensor, which XLA's conversion drops.
 // CHECK: module @jit_f

@@ -1,6 +1,6 @@
 // What layout-lower-memrefs cannot lower is an error at the operation, one for each, and the module stays as it was.
 // RUN: layout-opt %s --split-input-file --layout-lower-memrefs --verify-diagnostics
-// RUN: not layout-opt %s --split-input-file --layout-lower-memrefs --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not layout-opt %s --mlir-print-local-scope --split-input-file --layout-lower-memrefs --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
 // CHECK: IR Dump After LayoutLowerMemrefs Failed
 // CHECK: func.func @unknown(%{{.*}}: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>

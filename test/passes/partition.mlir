@@ -1,5 +1,5 @@
 // layout-partition: the program of one process, on parts of tensors.
-// RUN: layout-opt %s --split-input-file --layout-partition | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-partition | FileCheck %s
 // A second time there is nothing to do.
 // RUN: layout-opt %s --split-input-file --layout-partition -o %t.once && layout-opt %t.once --split-input-file --layout-partition -o %t.twice && diff %t.once %t.twice
 
@@ -216,7 +216,7 @@ module attributes {layout.machine = #layout.machine<axes: (4_Process), memories:
   // CHECK: arith.constant dense<2.0{{.*}}> : tensor<1x2xf32>
   // CHECK: %[[AT:.*]]:2 = shard.process_multi_index on @processes_0 axes = [0, 1]
   // CHECK: %[[I:.*]] = linalg.index 0 : index
-  // CHECK-NEXT: affine.apply #{{.*}}(%[[I]], %[[AT]]#0, %[[AT]]#1)
+  // CHECK-NEXT: affine.apply {{.*}}(%[[I]], %[[AT]]#0, %[[AT]]#1)
   // CHECK-NEXT: %[[J:.*]] = linalg.index 1 : index
   // CHECK-NEXT: arith.addi %{{.*}}, %[[J]]
 

@@ -1,5 +1,5 @@
 // Loops over blocks that are gathers and scatters, and loops that are not.
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e entry=fixed" --split-input-file | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e entry=fixed" --split-input-file | FileCheck %s
 
 #C = #layout.tiled<{0,1:T(8,128)}>
 #R = #layout.tiled<{1,0:T(8,128)}>

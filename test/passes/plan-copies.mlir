@@ -1,5 +1,5 @@
 // layout-plan with memory spaces and a capacity: copies between memories start and are done where the plan says.
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e spaces capacity=3200000 report" 2>%t.remarks | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e spaces capacity=3200000 report" 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REPORT < %t.remarks
 // As many are written as the plan has, of as many bytes: three of 2^20.
 // RUN: test "$(grep -c 'is copied from memory space .*: 1048576 bytes' %t.remarks)" = 3

@@ -1,5 +1,5 @@
 // layout-plan for `cpu`: kernels read arrays in any order where they are, so that nothing is copied for them.
-// RUN: layout-opt %s --layout-plan=machine=cpu | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan=machine=cpu | FileCheck %s
 
 #C = #layout.tiled<{0,1}>
 

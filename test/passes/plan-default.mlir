@@ -1,7 +1,7 @@
 // layout-plan: where the machine's arrays have tiles, a type without a layout means the default one. So what a plan costs does not
 // depend on whether types say it.
-// RUN: layout-opt %s --layout-plan=machine=tpu_v5e | FileCheck %s
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e entry=default" | FileCheck %s --check-prefix=DEFAULT
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan=machine=tpu_v5e | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e entry=default" | FileCheck %s --check-prefix=DEFAULT
 // RUN: for entry in free default fixed; do layout-opt %s --layout-plan="machine=tpu_v5e report entry=$entry" -o /dev/null; done 2>&1 \
 // RUN:   | grep -o 'costs .* relayouts' | FileCheck %s --check-prefix=COSTS
 

@@ -1,6 +1,6 @@
 // layout-plan with memory spaces and a capacity: a tensor that is read at the beginning and at the end leaves the faster memory
 // beside the kernel that reads it first, and comes back beside kernels before those that read it last.
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e spaces capacity=3200000 report" 2>%t.remarks | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e spaces capacity=3200000 report" 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REPORT < %t.remarks
 // All copies are as long as the tensor, one run each, and each has a start and an end.
 // RUN: layout-opt %s --layout-plan="machine=tpu_v5e spaces capacity=3200000" 2>/dev/null \

@@ -1,6 +1,6 @@
 // layout-plan on a machine with places: TensorLayouts, conversions where they meet, and remarks where there is no placement.
-// RUN: layout-opt %s --split-input-file --layout-plan=entry=free --verify-diagnostics | FileCheck %s
-// RUN: layout-opt %s --split-input-file --layout-plan 2>/dev/null | FileCheck %s --check-prefix=FIXED
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-plan=entry=free --verify-diagnostics | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-plan 2>/dev/null | FileCheck %s --check-prefix=FIXED
 // RUN: layout-opt %s --split-input-file --layout-to-memref="plan entry=free" 2>/dev/null | FileCheck %s --check-prefix=LOWERED
 // RUN: not layout-opt %s --split-input-file --layout-plan=machine=mn_core_2 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: not layout-opt %s --split-input-file --layout-plan=spaces 2>&1 | FileCheck %s --check-prefix=SPACES

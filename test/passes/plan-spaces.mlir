@@ -1,6 +1,6 @@
 // layout-plan with memory spaces: tensors that operations with loops make and take are where the plan has them.
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e spaces" | FileCheck %s
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e spaces capacity=1000000 report" 2>&1 | FileCheck %s --check-prefix=SMALL
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e spaces" | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e spaces capacity=1000000 report" 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: layout-opt %s --layout-to-memref="plan machine=tpu_v5e spaces" | FileCheck %s --check-prefix=LOWERED
 // RUN: not layout-opt %s --layout-plan="machine=cpu capacity=1000" 2>&1 | FileCheck %s --check-prefix=SHORT
 

@@ -1,5 +1,5 @@
 // layout-plan with the capacity of the places: operations in steps are loops over slices, and the rest stays beside the places.
-// RUN: layout-opt %s --split-input-file --layout-plan=capacity=1024 --verify-diagnostics | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-plan=capacity=1024 --verify-diagnostics | FileCheck %s
 // RUN: not layout-opt %s --split-input-file --layout-plan=capacity=8 2>&1 | FileCheck %s --check-prefix=SHORT
 // SHORT: error: no layouts can be planned: here `LM` must hold 12 bytes, 4 more than its capacity 8
 

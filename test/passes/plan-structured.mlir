@@ -1,5 +1,5 @@
 // layout-plan: structured operations are the operations of HLO that their maps and bodies say, whatever their names.
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e entry=default" | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e entry=default" | FileCheck %s
 // RUN: layout-opt %s --layout-verify="passes=layout-plan{machine=tpu_v5e},layout-plan{machine=tpu_v5e entry=free}" -o /dev/null
 
 // The padding of a convolution is in the order in which that takes its input, and nothing is converted for it.

@@ -1,6 +1,6 @@
 // layout-plan with a capacity of a fast memory of a machine without places: operations in steps of whole tiles.
-// RUN: layout-opt %s --split-input-file --layout-plan="machine=tpu_v5e entry=default capacity=20000" --verify-diagnostics | FileCheck %s
-// RUN: layout-opt %s --split-input-file --layout-plan="machine=tpu_v5e entry=default spaces capacity=100000" | FileCheck %s --check-prefix=SPACES
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-plan="machine=tpu_v5e entry=default capacity=20000" --verify-diagnostics | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-plan="machine=tpu_v5e entry=default spaces capacity=100000" | FileCheck %s --check-prefix=SPACES
 
 // Each of the two tensors takes 40 tiles of 4,096 bytes; slices are in the layout of the whole.
 // CHECK-LABEL: func.func @twice(

@@ -1,8 +1,8 @@
 // layout-plan: layouts for all tensors of a module at once.
-// RUN: layout-opt %s -allow-unregistered-dialect --split-input-file --layout-plan=machine=tpu_v5e | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope -allow-unregistered-dialect --split-input-file --layout-plan=machine=tpu_v5e | FileCheck %s
 // RUN: layout-opt %s -allow-unregistered-dialect --split-input-file --layout-plan="machine=tpu_v5e report" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REPORT
-// RUN: layout-opt %s -allow-unregistered-dialect --split-input-file --layout-plan="machine=tpu_v5e" --layout-remove-conversions \
+// RUN: layout-opt %s --mlir-print-local-scope -allow-unregistered-dialect --split-input-file --layout-plan="machine=tpu_v5e" --layout-remove-conversions \
 // RUN:   | FileCheck %s --check-prefix=AFTER
 
 // What is between two given layouts that are alike gets that layout.

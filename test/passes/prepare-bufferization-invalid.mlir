@@ -1,6 +1,6 @@
 // What cannot be lowered later is refused while the program is still on tensors, and nothing has changed.
 // RUN: layout-opt %s --split-input-file --layout-to-memref --verify-diagnostics
-// RUN: not layout-opt %s --split-input-file --layout-prepare-bufferization --mlir-print-ir-after-failure 2>&1 \
+// RUN: not layout-opt %s --mlir-print-local-scope --split-input-file --layout-prepare-bufferization --mlir-print-ir-after-failure 2>&1 \
 // RUN:   | FileCheck %s
 
 // CHECK: IR Dump After LayoutPrepareBufferization Failed

@@ -1,5 +1,5 @@
 // layout-prepare-bufferization: what upstream's bufferization is given instead of tensors with tiled layouts.
-// RUN: layout-opt %s --split-input-file --layout-prepare-bufferization | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-prepare-bufferization | FileCheck %s
 
 #T = #layout.tiled<{1,0:T(2,2)}>
 // Layouts are carried where bufferization keeps them; arguments of public functions are read-only.

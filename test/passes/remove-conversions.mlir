@@ -1,5 +1,5 @@
 // layout-remove-conversions: values inside a module get the layouts in which the fewest bytes are converted.
-// RUN: layout-opt %s --split-input-file --layout-remove-conversions | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-remove-conversions | FileCheck %s
 // RUN: layout-opt %s --split-input-file --layout-remove-conversions=report -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REPORT
 

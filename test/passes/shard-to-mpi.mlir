@@ -1,5 +1,5 @@
 // Collectives as messages: what begins where, what is waited for where, and who frees what.
-// RUN: layout-opt %s --layout-shard-to-mpi --split-input-file | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --layout-shard-to-mpi --split-input-file | FileCheck %s
 // RUN: layout-opt %s --layout-to-memref --split-input-file | FileCheck %s --check-prefix=MEMREF
 // RUN: layout-opt %s --layout-to-llvm --split-input-file | FileCheck %s --check-prefix=LLVM
 

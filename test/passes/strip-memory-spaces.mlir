@@ -1,6 +1,6 @@
 // layout-strip-memory-spaces: this dialect's memory spaces go, in types everywhere; others stay. The machine goes, too, where
 // nothing is left to lower.
-// RUN: layout-opt %s --split-input-file --layout-strip-memory-spaces | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-strip-memory-spaces | FileCheck %s
 // RUN: layout-opt %s --split-input-file --layout-to-llvm -o /dev/null
 
 // CHECK-NOT: layout.machine

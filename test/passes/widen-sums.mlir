@@ -1,5 +1,5 @@
 // layout-widen-sums: sums of f16, bf16 and smaller types are added in f32, and rounded once; products are not rounded.
-// RUN: layout-opt %s --split-input-file --layout-widen-sums | FileCheck %s
+// RUN: layout-opt %s --mlir-print-local-scope --split-input-file --layout-widen-sums | FileCheck %s
 // RUN: layout-opt %s --split-input-file --layout-to-memref=reassociate | FileCheck %s --check-prefix=ALLOWED
 // RUN: layout-opt %s --split-input-file --layout-to-memref | FileCheck %s --check-prefix=NOT
 // RUN: layout-opt %s --split-input-file --layout-to-memref="reassociate verify" -o /dev/null 2>&1 | FileCheck %s --allow-empty --check-prefix=VERIFIED

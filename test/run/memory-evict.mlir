@@ -8,7 +8,7 @@
 // RUN:   for late in "" "=late"; do layout-opt %t --layout-plan-memory=poison --layout-expand-dma$late --layout-convert-to-llvm \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done; done
 // With three, one copy leaves and one comes back, in the loop as well.
-// RUN: layout-opt %s --layout-plan="machine=tpu_v5e spaces capacity=200704" 2>/dev/null | FileCheck %s --check-prefix=COPIES
+// RUN: layout-opt %s --mlir-print-local-scope --layout-plan="machine=tpu_v5e spaces capacity=200704" 2>/dev/null | FileCheck %s --check-prefix=COPIES
 // COPIES-LABEL: @straight
 // COPIES: layout.convert {{.*}} {async{{.*}} : tensor<128x128xi32, #layout.tiled<{1,0:S(1)}>> to tensor<128x128xi32>
 // COPIES: layout.convert {{.*}} {async{{.*}} : tensor<128x128xi32> to tensor<128x128xi32, #layout.tiled<{1,0:S(1)}>>

@@ -1,6 +1,6 @@
 // Upstream's mlir-opt with the dialect and the passes as a plugin.
 // RUN: export LAYOUT_VERIFY=0
-// RUN: mlir-opt %s --load-dialect-plugin=%{plugin} | FileCheck %s
+// RUN: mlir-opt --mlir-print-local-scope %s --load-dialect-plugin=%{plugin} | FileCheck %s
 // RUN: mlir-opt %s --load-dialect-plugin=%{plugin} --load-pass-plugin=%{plugin} \
 // RUN:   --pass-pipeline='builtin.module(layout-lower-memrefs{form=physical},layout-to-memref{form=strided},canonicalize)' \
 // RUN:   --dump-pass-pipeline 2>&1 | FileCheck %s --check-prefix=PASSES
