@@ -92,6 +92,7 @@ static ROWS: &[(&str, Conversion)] = &[
     ("dot", products::dot),
     ("dot_general", products::dot_general),
     ("dynamic_broadcast_in_dim", broadcast_in_dim),
+    ("dynamic_conv", windows::dynamic_convolution),
     ("dynamic_gather", |site| {
         let sizes = site.operand_integers(2).ok_or_else(|| sizes_at_run_time(site.operation))?;
         site.operands.truncate(2);
@@ -201,9 +202,6 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     known.chain(functions::ROWS.iter().map(|row| format!("chlo.{}", row.0))).collect()
 });
 
-/// Operations whose sizes are operands.
-const DYNAMIC: &[&str] = &["dynamic_conv"];
-
 /// Writes an operation, and returns its results.
 pub(super) fn convert<'a>(
     writer: &mut Writer<'a>,
@@ -236,9 +234,6 @@ fn row(operation: &Operation) -> Result<Option<Conversion>, Error> {
         }
         if PLAIN.binary_search(&short).is_ok() {
             return Ok(None);
-        }
-        if DYNAMIC.contains(&short) {
-            return Err(sizes_at_run_time(operation));
         }
     } else if let Some(row) = name.strip_prefix("chlo.").and_then(|short| find(functions::ROWS, short)) {
         return Ok(Some(row));

@@ -2,7 +2,7 @@
 
 use super::attributes::{MlirAttribute, field};
 use super::control::body;
-use super::site::{OperationSite, by, precision};
+use super::site::{OperationSite, by, precision, sizes_at_run_time};
 use super::writer::{Value, Written};
 use crate::operations::shape::{Array, Dim};
 use crate::text::Error;
@@ -147,7 +147,19 @@ impl Labels {
     }
 }
 
+/// A convolution whose padding is a constant.
+pub(super) fn dynamic_convolution(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    let padding = site.operand_integers(2).ok_or_else(|| sizes_at_run_time(site.operation))?;
+    site.operands.truncate(2);
+    convolution_with(site, Some(padding))
+}
+
 pub(super) fn convolution(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    convolution_with(site, None)
+}
+
+/// A convolution with this padding, or else with that of its attributes.
+fn convolution_with(site: &mut OperationSite, padding: Option<Vec<i64>>) -> Result<Vec<Value>, Error> {
     let own = site.need(&["dimension_numbers", "dim_numbers"])?;
     let labels = Labels::read(&own)?;
     let size = labels.sizes(&site.operand_array(1)?).ok_or_else(|| own.expected("dimensions of the kernel"))?;
@@ -161,7 +173,7 @@ pub(super) fn convolution(site: &mut OperationSite) -> Result<Vec<Value>, Error>
     let window = Window {
         size,
         stride: numbers("stride", "window_strides")?,
-        padding: numbers("pad", "padding")?,
+        padding: padding.map_or_else(|| numbers("pad", "padding"), Ok)?,
         base: numbers("lhs_dilate", "lhs_dilation")?,
         dilation: numbers("rhs_dilate", "rhs_dilation")?,
         reversal: numbers("reverse", "window_reversal")?,
