@@ -128,7 +128,7 @@ impl Suite {
             let mut command = Command::new(self.folder.join(way).join("mini-opt"));
             run(command.arg("matmul.mlir").args(arguments).current_dir(&example), 0)
         };
-        let [placed, errors] = mini(&["--mini-place"])?;
+        let [placed, errors] = mini(&["--mini-place", "--mlir-print-local-scope"])?;
         let tiled = "tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>";
         in_order(&errors, &["remark: sizes 2x3x2x2, strides 12, 4, 2, 1, last element at 20"])?;
         in_order(
