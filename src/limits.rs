@@ -57,7 +57,7 @@ limits! {
     STABLEHLO_ARRAYS: usize = 1 << 16, "StableHLO", "arrays of a tuple, and results of an operation";
     STABLEHLO_CALLS: usize = 500, "StableHLO", "functions that call each other, the first one included";
     STABLEHLO_REGIONS: usize = 64, "StableHLO", "regions inside each other, that of the function included";
-    PLAN_INSTANCES: usize = 1 << 23, "`plan`", "operations of a program with its calls put in";
+    PLAN_INSTANCES: usize = 1 << 20, "`plan`", "operations of a program with its calls put in";
     PLAN_PLACES: i64 = 1 << 16, "`plan` over places", "places of a machine";
     PLAN_PIECES: i64 = 64, "`plan` over places", "pieces of a dimension along the address of a place";
     COST_SUM: i64 = 1 << 58, "`solve`", "the largest costs of all variables and edges added up, and amounts of a resource";

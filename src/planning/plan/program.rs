@@ -147,6 +147,9 @@ impl<'a> Program<'a> {
         let graph = graphs.get(entry).ok_or_else(|| {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
         })?;
+        if size(&graphs[..=entry]) > MOST_INSTANCES {
+            return Err(too_many());
+        }
         let (carried, fixed_layouts) = (facts.carried.clone(), facts.fixed_layouts.clone());
         let program = Program { carried, fixed_layouts, casts: facts.casts.clone(), ..Program::default() };
         let mut builder = Inlining {
@@ -726,6 +729,30 @@ fn apart(operation: &Operation, operands: usize, (taken, made): (usize, usize)) 
         Operation::Constant => taken == 0 && made != 1,
         Operation::Elementwise => operands == 1 && taken == made && made != 1,
         _ => false,
+    }
+}
+
+/// The number of nodes of the last graph with its calls put in. Each graph calls graphs before it.
+fn size(graphs: &[Graph]) -> usize {
+    let mut sizes = Vec::with_capacity(graphs.len());
+    for graph in graphs {
+        let of = |callee: &usize| sizes.get(*callee).copied().unwrap_or(0);
+        let nodes =
+            graph.nodes.iter().map(|node| callees(&node.operation).iter().map(of).fold(1, usize::saturating_add));
+        let size = nodes.fold(0, usize::saturating_add);
+        sizes.push(size);
+    }
+    sizes.pop().unwrap_or(0)
+}
+
+/// The graphs that an operation calls.
+fn callees(operation: &Operation) -> Vec<usize> {
+    match operation {
+        Operation::Call { computation } => vec![*computation],
+        Operation::While { condition, body } => vec![*condition, *body],
+        Operation::Conditional { branches } => branches.clone(),
+        Operation::Start(start) => callees(&start.operation),
+        _ => Vec::new(),
     }
 }
 
