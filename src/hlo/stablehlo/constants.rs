@@ -95,7 +95,7 @@ impl<'a> Dense<'a> {
         let tokens: Vec<String> = match &bytes {
             Some(bytes) => self.decoded(bytes, count)?,
             None if complex => complex_numbers(self.text).map(|pair| self.pair(pair)).collect::<Result<_, _>>()?,
-            None => numbers_of(self.text).map(|token| self.number(token, element)).collect::<Result<_, _>>()?,
+            None => numbers_of(self.text).map(|token| number(self.at, token, element)).collect::<Result<_, _>>()?,
         };
         let is_list = bytes.is_none() && self.text.starts_with('[');
         match &tokens[..] {
@@ -157,26 +157,34 @@ impl<'a> Dense<'a> {
         Ok(bytes.chunks(size * parts).map(one).collect())
     }
 
-    /// One number as HLO writes it: hexadecimal digits are the bits.
-    fn number(&self, token: &str, element: ElementType) -> Result<String, Error> {
-        if let Some(digits) = token.strip_prefix("0x") {
-            let bits = u64::from_str_radix(digits, 16);
-            return bits.map(|bits| of_bits(bits, element)).map_err(|_| self.expected("hexadecimal digits"));
-        }
-        let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
-        if token.is_empty() || !token.bytes().all(known) {
-            let message = format!("expected a value of `{element}`, found `{}`", excerpt(token));
-            return Err(Error::at(self.at, message).syntax());
-        }
-        Ok(token.to_string())
-    }
-
     /// `(re, im)`.
     fn pair(&self, text: &str) -> Result<String, Error> {
         let part = if self.array.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
         let (re, im) = text.split_once(',').ok_or_else(|| self.expected("pairs such as `(1.0, 2.0)`"))?;
-        Ok(format!("({}, {})", self.number(re.trim(), part)?, self.number(im.trim(), part)?))
+        Ok(format!("({}, {})", number(self.at, re.trim(), part)?, number(self.at, im.trim(), part)?))
     }
+}
+
+/// One number as HLO writes it: hexadecimal digits are the bits, or an integer with a sign.
+pub(super) fn number(at: usize, token: &str, element: ElementType) -> Result<String, Error> {
+    let wrong = |form: &str| Error::at(at, format!("expected {form}, found `{}`", excerpt(token))).syntax();
+    let is_float = element.is_float();
+    let (sign, digits) = token.strip_prefix('-').filter(|_| !is_float).map_or((1, token), |rest| (-1, rest));
+    if let Some(digits) = digits.strip_prefix("0x") {
+        let width = element.bits().unwrap_or(64);
+        let form = format!("hexadecimal digits of {width} bits");
+        let bits = u64::from_str_radix(digits, 16).map_err(|_| wrong(&form))?;
+        if width < 64 && bits >> width != 0 {
+            return Err(wrong(&form));
+        }
+        return Ok(of_bits(if sign < 0 { bits.wrapping_neg() } else { bits }, element));
+    }
+    let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
+    let begins = digits.starts_with(|c: char| c.is_ascii_digit() || is_float && matches!(c, '-' | '+' | '.'));
+    if !token.bytes().all(known) || !(begins || matches!(token, "true" | "false")) {
+        return Err(wrong(&format!("a value of `{element}`")));
+    }
+    Ok(token.to_string())
 }
 
 /// The most copies of one integer that an attribute may mean.
@@ -287,7 +295,7 @@ fn float(bits: i64, format: &Format, element: ElementType) -> String {
 fn float_text(value: f64) -> String {
     let mut text = String::new();
     let _ = match value {
-        value if value.is_nan() => write!(text, "nan"),
+        value if value.is_nan() => write!(text, "{}nan", if value.is_sign_negative() { "-" } else { "" }),
         value if value.is_infinite() => write!(text, "{}inf", if value < 0.0 { "-" } else { "" }),
         value => write!(text, "{value:e}"),
     };

@@ -93,6 +93,9 @@ pub(super) fn while_loop(site: &mut OperationSite) -> Result<Vec<Value>, Error> 
 /// `case` and `if`: each branch takes what it uses from outside, as one value.
 pub(super) fn conditional(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let operation = site.operation;
+    if site.short_name() == "if" && operation.regions.len() != 2 {
+        return Err(site.error(&format!("must have two regions, found {}", operation.regions.len())));
+    }
     let (mut operands, mut branches) = (vec![site.operand(0)?.clone()], Vec::new());
     for (k, region) in operation.regions.iter().enumerate() {
         let captured = site.writer.captured(&[region]);
@@ -218,16 +221,21 @@ fn api_version(version: i64) -> Option<&'static str> {
 }
 
 /// `operand_layout_constraints`, and the layouts of the results.
-fn layouts(site: &mut OperationSite, attributes: &mut Vec<Written>) -> Result<(), Error> {
+fn layouts<'a>(site: &mut OperationSite<'_, 'a>, attributes: &mut Vec<Written>) -> Result<(), Error> {
     let (operands, results) = (site.attribute(&["operand_layouts"]), site.attribute(&["result_layouts"]));
-    if let Some(own) = results {
+    let listed = |own: &MlirAttribute<'a>, count: usize, what: &str| {
         let layouts = own.list()?;
+        let message = || format!("expected a layout for each of {count} {what}, found {}", layouts.len());
+        if layouts.len() == count { Ok(layouts) } else { Err(Error::at(own.at, message())) }
+    };
+    if let Some(own) = results {
+        let layouts = listed(&own, site.results.len(), "results")?;
         for (shape, layout) in site.results.iter_mut().zip(&layouts) {
             *shape = with_layout(shape, layout)?;
         }
     }
     if let Some(own) = operands {
-        let layouts = own.list()?;
+        let layouts = listed(&own, site.operands.len(), "operands")?;
         let shapes: Vec<String> = site
             .operands
             .iter()

@@ -5,7 +5,9 @@
 //! ("Approximating the erfinv function"), the gamma functions by Lanczos's series with g = 7, and the zeta function by
 //! Euler's and Maclaurin's formula. Types of less than 32 bits are computed in `f32`.
 
+use super::constants::number;
 use super::literals::constant;
+use super::operations::comparison_type;
 use super::products::ragged_dot;
 use super::site::{Conversion, OperationSite, array_like, braces};
 use super::writer::{Value, Written};
@@ -33,9 +35,8 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("broadcast_atan2", |site| broadcast_operands(site, "atan2")),
     ("broadcast_compare", |site| {
         let direction = site.word(&["comparison_direction"])?;
-        let kind = site.attribute(&["compare_type"]).filter(|kind| kind.word() == "TOTALORDER");
+        let kind = site.attribute(&["compare_type"]).map_or(Ok(None), |kind| comparison_type(&kind))?;
         let direction = ("direction", direction.0.to_string(), direction.1);
-        let kind = kind.map(|kind| ("type", "TOTALORDER".to_string(), kind.at));
         broadcast_with(site, "compare", &[direction].into_iter().chain(kind).collect::<Vec<_>>())
     }),
     ("broadcast_complex", |site| broadcast_operands(site, "complex")),
@@ -100,7 +101,8 @@ fn conjugate(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
 fn constant_like(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let value = site.need(&["value"])?;
     let array = site.result_array()?;
-    let scalar = site.scalar(&array, value.untyped(), value.at);
+    let text = number(value.at, value.untyped(), array.element)?;
+    let scalar = site.scalar(&array, &text, value.at);
     site.result("broadcast", &[scalar], &[("dimensions", "{}".to_string(), value.at)])
 }
 

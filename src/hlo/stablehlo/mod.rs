@@ -59,10 +59,17 @@ fn has_dialect(text: &str, dialect: &str) -> bool {
 ///
 /// # Errors
 /// The errors in `text`, in order; at least one.
-pub(super) fn parse(text: &str, parse: impl FnOnce(&str) -> Result<Module, Vec<Error>>) -> Result<Module, Vec<Error>> {
-    let (hlo, warnings) = translated(text)?;
+pub(super) fn parse(text: &str, parse: impl Fn(&str) -> Result<Module, Vec<Error>>) -> Result<Module, Vec<Error>> {
+    let ((hlo, unused), warnings) = translated(text)?;
     let origin = |error: Error| Error { at: error.at.map(|at| hlo.origin(at)), ..error };
-    let mut module = parse(&hlo.text).map_err(|errors| in_order(errors.into_iter().map(origin).collect()))?;
+    let checked = |hlo: &Placed| {
+        let origin = |error: Error| Error { at: error.at.map(|at| hlo.origin(at)), ..error };
+        parse(&hlo.text).map_err(|errors| in_order(errors.into_iter().map(origin).collect()))
+    };
+    let mut module = checked(&hlo)?;
+    if let Some(unused) = unused {
+        checked(&unused)?;
+    }
     let warnings_of_hlo = std::mem::take(&mut module.warnings).into_iter().map(origin);
     module.warnings = in_order(warnings.into_iter().chain(warnings_of_hlo).collect());
     for attribute in &mut module.attributes {
@@ -78,8 +85,8 @@ pub(super) fn parse(text: &str, parse: impl FnOnce(&str) -> Result<Module, Vec<E
     Ok(module)
 }
 
-/// The text of HLO with its places, and warnings.
-fn translated(text: &str) -> Result<(Placed, Vec<Error>), Vec<Error>> {
+/// The texts of HLO with their places, see [`writer::Writer::finish`], and warnings.
+fn translated(text: &str) -> Result<((Placed, Option<Placed>), Vec<Error>), Vec<Error>> {
     let module = syntax::module(text).map_err(|error| vec![error])?;
     let mut writer = writer::Writer::new(&module, operations::convert);
     let written = header::entry(&mut writer, text.len());

@@ -1,15 +1,16 @@
 //! The operations of StableHLO and CHLO as instructions of HLO: one row each.
 
 use super::attributes::MlirAttribute;
+use super::constants::number;
 use super::literals::{constant, reshape};
 use super::site::{Conversion, OperationSite, array_like, braces, by, sizes_at_run_time};
 use super::syntax::Operation;
-use super::writer::{Value, Writer};
+use super::writer::{Value, Writer, Written};
 use super::{collectives, control, functions, products, windows};
 use crate::element::ElementType;
 use crate::hlo::read::FOUND_VHLO;
 use crate::operations::shape::{Array, Dim, Shape};
-use crate::text::{Error, excerpt, nearest};
+use crate::text::{Error, did_you_mean, excerpt, nearest};
 use std::sync::LazyLock;
 
 /// Operations whose opcode is their name with dashes, by their operands alone.
@@ -81,7 +82,10 @@ static ROWS: &[(&str, Conversion)] = &[
     ("compare", compare),
     ("composite", control::composite),
     ("concatenate", |site| {
-        let dims = site.list("dimensions", &["dimension", "dim"])?;
+        let (dims, result) = (site.list("dimensions", &["dimension", "dim"])?, site.result_array()?);
+        for k in 0..site.operands.len() {
+            site.check_element(k, &site.operands[k].shape, result.element)?;
+        }
         site.one("concatenate", &[dims])
     }),
     ("constant", constant),
@@ -101,7 +105,7 @@ static ROWS: &[(&str, Conversion)] = &[
     ("dynamic_iota", iota),
     ("dynamic_pad", dynamic_pad),
     ("dynamic_reshape", |site| {
-        site.needs_static()?;
+        site.needs_sizes(1)?;
         site.operands.truncate(1);
         reshape(site)
     }),
@@ -145,6 +149,7 @@ static ROWS: &[(&str, Conversion)] = &[
     }),
     ("rng", |site| {
         let kind = site.word(&["rng_distribution", "distribution"])?;
+        site.needs_sizes(2)?;
         site.operands.truncate(2);
         site.one("rng", &[("distribution", format!("rng_{}", kind.0.to_lowercase()), kind.1)])
     }),
@@ -163,10 +168,18 @@ static ROWS: &[(&str, Conversion)] = &[
     }),
     ("slice", slice),
     ("sort", |site| {
-        let dims = site.list("dimensions", &["dimension"])?;
-        let mut attributes = vec![dims];
+        let (rank, at) = (site.operand_array(0)?.dims.len() as i64, site.operation.at);
+        let own =
+            site.attribute(&["dimension"]).map_or(Ok((-1, at)), |own| Ok::<_, Error>((own.integer()?, own.at)))?;
+        // From the end.
+        let dim = if own.0 < 0 { own.0 + rank } else { own.0 };
+        let mut attributes = vec![("dimensions", braces(&[dim]), own.1)];
         if let Some((true, at)) = site.flag(&["is_stable"])? {
             attributes.push(("is_stable", "true".to_string(), at));
+        }
+        for (k, argument) in site.operation.regions.iter().flat_map(|region| &region.arguments).enumerate() {
+            let element = site.operand_array(k / 2)?.element;
+            site.check_element(k / 2, &argument.kind.clone()?, element)?;
         }
         attributes.push(control::body(site, 0, "comparator")?);
         site.many("sort", &attributes)
@@ -196,6 +209,22 @@ static OTHERS: &[(&str, Conversion)] = &[
     ("sdy.sharding_group", |_| Ok(Vec::new())),
 ];
 
+/// The operations that have regions, sorted.
+const WITH_REGIONS: &[&str] = &[
+    "all_reduce",
+    "case",
+    "if",
+    "manual_computation",
+    "map",
+    "reduce",
+    "reduce_scatter",
+    "reduce_window",
+    "scatter",
+    "select_and_scatter",
+    "sort",
+    "while",
+];
+
 /// The names of all operations.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let known = ROWS.iter().map(|row| row.0).chain(PLAIN.iter().copied()).map(|name| format!("stablehlo.{name}"));
@@ -212,6 +241,9 @@ pub(super) fn convert<'a>(
     let mut site = OperationSite::new(writer, operation, operands, results);
     site.put_splat_last();
     let row = row(operation)?;
+    if !operation.regions.is_empty() && WITH_REGIONS.binary_search(&site.short_name()).is_err() {
+        return Err(site.error("must have no region, found one"));
+    }
     let values = match row {
         Some(row) => row(&mut site)?,
         None => {
@@ -255,7 +287,7 @@ fn row(operation: &Operation) -> Result<Option<Conversion>, Error> {
 fn batch_norm(site: &mut OperationSite, opcode: &str) -> Result<Vec<Value>, Error> {
     let (epsilon, feature) = (site.need(&["epsilon"])?, site.need(&["feature_index"])?);
     let attributes = [
-        ("epsilon", epsilon.untyped().to_string(), epsilon.at),
+        ("epsilon", number(epsilon.at, epsilon.untyped(), ElementType::F32)?, epsilon.at),
         ("feature_index", feature.integer()?.to_string(), feature.at),
     ];
     site.many(opcode, &attributes)
@@ -263,8 +295,12 @@ fn batch_norm(site: &mut OperationSite, opcode: &str) -> Result<Vec<Value>, Erro
 
 fn broadcast(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["broadcast_sizes", "sizes"])?;
-    let rank = site.operand_array(0)?.dims.len() as i64;
-    let added = own.integers()?.len() as i64;
+    let (rank, sizes) = (site.operand_array(0)?.dims.len() as i64, own.integers()?);
+    let result = site.result_array()?;
+    if !sizes.iter().zip(&result.dims).all(|(size, dim)| *dim == Dim::Exact(*size)) {
+        return Err(own.expected(&format!("the first sizes of `{}`", Shape::Array(result))));
+    }
+    let added = sizes.len() as i64;
     let dims: Vec<i64> = (added..added + rank).collect();
     site.one("broadcast", &[("dimensions", braces(&dims), own.at)])
 }
@@ -274,7 +310,7 @@ fn broadcast_in_dim(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["broadcast_dimensions", "dims"])?;
     site.attribute(&["known_expanding_dimensions", "known_nonexpanding_dimensions"]);
     if site.short_name().starts_with("dynamic") {
-        site.needs_static()?;
+        site.needs_sizes(1)?;
     }
     let (dims, from, to) = (own.integers()?, site.operand_array(0)?, site.result_array()?);
     let operand = site.operand(0)?.clone();
@@ -321,10 +357,21 @@ fn compare(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let direction = direction.ok_or_else(|| site.error("must have a direction such as `LT`, found none"))?;
     let kind = site.attribute(&["compare_type"]).or(words.get(1).copied());
     let mut attributes = vec![("direction", direction.word().to_string(), direction.at)];
-    attributes.extend(
-        kind.filter(|kind| kind.word() == "TOTALORDER").map(|kind| ("type", "TOTALORDER".to_string(), kind.at)),
-    );
+    attributes.extend(kind.map_or(Ok(None), |kind| comparison_type(&kind))?);
     site.one("compare", &attributes)
+}
+
+/// The attribute `type` of a comparison; none for the order that the element type has by itself.
+pub(super) fn comparison_type(own: &MlirAttribute) -> Result<Option<Written>, Error> {
+    const TYPES: [&str; 5] = ["FLOAT", "NOTYPE", "SIGNED", "TOTALORDER", "UNSIGNED"];
+    match own.word() {
+        "TOTALORDER" => Ok(Some(("type", "TOTALORDER".to_string(), own.at))),
+        word if TYPES.contains(&word) => Ok(None),
+        word => {
+            let hint = did_you_mean(word, TYPES.into_iter());
+            Err(Error::at(own.at, format!("unknown type of comparison `{}`{hint}", excerpt(word))).unknown())
+        }
+    }
 }
 
 /// A sum; one with the integer 0 is the other operand. A sum of -0.0 and 0.0 is not.
@@ -344,7 +391,10 @@ fn select(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let (result, at) = (site.result_array()?, site.operation.at);
     match &site.operands[..] {
         [_, yes, no]
-            if yes.name == no.name && condition.element == ElementType::Pred && yes.shape == site.results[0] =>
+            if yes.name == no.name
+                && condition.element == ElementType::Pred
+                && (condition.dims.is_empty() || condition.dims == result.dims)
+                && yes.shape == site.results[0] =>
         {
             Ok(vec![yes.clone()])
         }
@@ -372,7 +422,7 @@ fn multiply(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
 /// Numbers along a dimension: one row of them, which the other dimensions repeat.
 fn iota(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let own = site.need(&["iota_dimension", "dim"])?;
-    site.needs_static()?;
+    site.needs_sizes(0)?;
     let (array, dim) = (site.result_array()?, own.integer()?);
     let size = usize::try_from(dim).ok().and_then(|dim| array.dims.get(dim)).copied();
     let size = size.ok_or_else(|| own.expected("a dimension of the result"))?;
@@ -495,6 +545,7 @@ mod tests {
     #[test]
     fn names_are_in_order() {
         assert!(PLAIN.is_sorted());
+        assert!(WITH_REGIONS.is_sorted());
         for rows in [ROWS, OTHERS, functions::ROWS] {
             assert!(rows.is_sorted_by_key(|row| row.0));
         }

@@ -4,6 +4,7 @@ use super::attributes::{MlirAttribute, field};
 use super::constants::Dense;
 use super::syntax::Operation;
 use super::writer::{Inside, Value, Writer, Written, named};
+use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Error, excerpt, nearest};
 use std::collections::BTreeSet;
@@ -152,6 +153,17 @@ impl<'w, 'a> OperationSite<'w, 'a> {
         self.operand(k).and_then(|value| self.array(value)).cloned()
     }
 
+    /// Checks the elements of an operand, or of an argument of a region that takes its elements.
+    pub fn check_element(&self, k: usize, shape: &Shape, element: ElementType) -> Result<(), Error> {
+        match (shape, self.operation.operands.get(k)) {
+            (Shape::Array(array), Some(operand)) if array.element != element => {
+                let message = format!("expected elements of `{element}`, found `{}`", array.element);
+                Err(Error::at(operand.at, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The only result, which must be an array.
     pub fn result_array(&self) -> Result<Array, Error> {
         match &self.results[..] {
@@ -173,6 +185,20 @@ impl<'w, 'a> OperationSite<'w, 'a> {
     pub fn needs_static(&self) -> Result<(), Error> {
         let exact = |dim: &Dim| matches!(dim, Dim::Exact(_));
         if self.result_array()?.dims.iter().all(exact) { Ok(()) } else { Err(sizes_at_run_time(self.operation)) }
+    }
+
+    /// Checks that the sizes of the result are known, and that they are those of an operand that is a constant.
+    pub fn needs_sizes(&self, k: usize) -> Result<(), Error> {
+        self.needs_static()?;
+        let result = self.result_array()?;
+        match (self.operand_integers(k), self.operation.operands.get(k)) {
+            (Some(sizes), Some(operand)) if result.sizes().as_ref() != Some(&sizes) => {
+                let message =
+                    format!("the sizes must be those of `{}`, found {}", Shape::Array(result), braces(&sizes));
+                Err(Error::at(operand.at, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The name of a result.

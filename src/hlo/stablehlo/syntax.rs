@@ -8,7 +8,7 @@ use super::attributes::MlirAttribute;
 use super::strings;
 use super::types::{self, Aliases, Type};
 use crate::text::{Cursor, Error, excerpt, length};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The limit on results of an operation.
 const MAX_RESULTS: usize = crate::limits::STABLEHLO_ARRAYS;
@@ -236,6 +236,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 b',' if open.is_empty() => break,
+                b':' if open.is_empty() && !typed => break,
                 b'/' if rest[end..].starts_with("//") => {
                     let next = rest[end..].find('\n').map_or(rest.len(), |line| end + line);
                     if open.is_empty() {
@@ -247,7 +248,7 @@ impl<'a> Reader<'a> {
                     let next = end + length(&rest[end..], |b| b.is_ascii_whitespace());
                     let after = &rest[next..];
                     let joined = after.strip_prefix("x ").map(str::trim_start).is_some_and(|own| own.starts_with('['));
-                    let joins = |text: &str| [" :", "->"].iter().any(|sign| text.ends_with(sign));
+                    let joins = |text: &str| [":", "->"].iter().any(|sign| text.ends_with(sign));
                     let typed = typed && (after.starts_with(": ") || after.starts_with("->") || joins(&rest[..end]));
                     if !(typed || joined || rest[..end].ends_with(" x")) {
                         break;
@@ -427,6 +428,12 @@ impl<'a> Reader<'a> {
             _ => self.loose(&mut operation)?,
         }
         operation.location = operation.location.or(self.location()?);
+        let mut seen = BTreeSet::new();
+        let names = operation.attributes.iter().filter(|own| !matches!(own.name, "" | "@"));
+        if let Some(own) = names.into_iter().find(|own| !seen.insert(own.name)) {
+            let message = format!("attribute `{}` must be given once, found a second", excerpt(own.name));
+            return Err(Error::at(own.at, message));
+        }
         Ok(operation)
     }
 
@@ -551,9 +558,12 @@ impl<'a> Reader<'a> {
     /// Reads an operation after its name in the generic form, or in one of the forms of StableHLO.
     fn loose(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
         let (mut parentheses, mut arguments) = (0usize, Vec::new());
+        let mut after_operand = false;
         loop {
             let at = self.cursor.at();
+            let is_second = std::mem::take(&mut after_operand);
             match self.cursor.peek() {
+                Some(b'%') if is_second => return Err(self.cursor.expected("`,` between operands")),
                 Some(b'%') => {
                     let operand = self.operand()?;
                     match self.cursor.peek() {
@@ -562,7 +572,10 @@ impl<'a> Reader<'a> {
                             self.cursor.advance(1);
                             arguments.push(self.typed(operand.name)?);
                         }
-                        _ => operation.operands.push(operand),
+                        _ => {
+                            operation.operands.push(operand);
+                            after_operand = true;
+                        }
                     }
                 }
                 Some(b':') => return self.ending(operation),
@@ -672,11 +685,13 @@ impl<'a> Reader<'a> {
         if self.cursor.eat("->") {
             operation.kinds = Some(types);
             types = if self.cursor.eat("(") { self.types(")")? } else { vec![self.kind()?] };
-        } else if operation.count() == 1 && types.len() > 1 {
-            types.drain(..types.len() - 1);
-        } else if operation.count() == 0 {
-            // That of a `return` says the types of its operands.
-            operation.kinds = Some(std::mem::take(&mut types));
+        } else {
+            operation.kinds = operand_types(operation, &types);
+            match operation.count() {
+                0 => types.clear(),
+                1 => drop(types.drain(..types.len().saturating_sub(1))),
+                _ => {}
+            }
         }
         operation.results = types;
         Ok(())
@@ -699,6 +714,17 @@ impl<'a> Reader<'a> {
             types.push(self.kind()?);
         }
         Ok(types)
+    }
+}
+
+/// The types of the operands that a signature without an arrow says: those of the results, or of a `return`. A
+/// `select` has the type of its condition first.
+fn operand_types(operation: &Operation, types: &[Type]) -> Option<Vec<Type>> {
+    match (operation.name.rsplit('.').next()?, types) {
+        ("complex" | "tuple", _) => None,
+        ("select", [condition, value]) => Some(vec![condition.clone(), value.clone(), value.clone()]),
+        (_, [one]) if operation.count() == 1 => Some(vec![one.clone(); operation.operands.len()]),
+        _ => Some(types.to_vec()),
     }
 }
 

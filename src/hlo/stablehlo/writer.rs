@@ -64,6 +64,8 @@ struct Scope<'a> {
     name: String,
     at: usize,
     lines: Vec<Placed>,
+    /// The length of `  name = shape` in each line.
+    heads: Vec<usize>,
     /// The lines of the operands of each line.
     inputs: Vec<Vec<usize>>,
     /// The lines that are written whether they are used or not: the root, parameters and effects.
@@ -92,6 +94,10 @@ struct Done {
     name: String,
     text: Placed,
     calls: Vec<String>,
+    /// Its instructions that nothing uses, as a computation of their own; empty without any.
+    unused: Placed,
+    /// The computations that these call.
+    unused_calls: Vec<String>,
 }
 
 /// Writes an operation with its operands and the shapes of its results.
@@ -181,14 +187,10 @@ impl<'a> Writer<'a> {
         self.functions.keys().copied()
     }
 
-    /// The header and all computations, the entry last.
-    pub fn finish(self, header: &Placed, entry: &str) -> Placed {
-        let mut needed = HashSet::from([entry]);
-        for computation in self.done.iter().rev().filter(|own| own.name == entry).chain(self.done.iter().rev()) {
-            if needed.contains(&*computation.name) {
-                needed.extend(computation.calls.iter().map(|name| &**name));
-            }
-        }
+    /// The header and all computations, the entry last; and a module of the instructions that nothing uses, to be
+    /// checked, if there are any.
+    pub fn finish(self, header: &Placed, entry: &str) -> (Placed, Option<Placed>) {
+        let needed = self.needed(HashSet::from([entry]));
         let mut all = Placed::default();
         all.append(header);
         for computation in self.done.iter().filter(|own| needed.contains(&*own.name)) {
@@ -197,7 +199,27 @@ impl<'a> Writer<'a> {
             }
             all.append(&computation.text);
         }
-        all
+        let unused: Vec<&Done> = self.done.iter().filter(|own| !own.unused.text.is_empty()).collect();
+        let called = unused.iter().flat_map(|own| &own.unused_calls).map(|name| &**name).collect();
+        let called = self.needed(called);
+        let mut module = Placed::default();
+        module.push("HloModule unused\n\n", 0);
+        self.done.iter().filter(|own| called.contains(&*own.name)).for_each(|own| module.append(&own.text));
+        unused.iter().for_each(|own| module.append(&own.unused));
+        module.push("ENTRY unused.entry {\n  ROOT nothing = () tuple()\n}\n", 0);
+        (all, (!unused.is_empty()).then_some(module))
+    }
+
+    /// The computations that some call, and these.
+    fn needed<'n>(&'n self, mut needed: HashSet<&'n str>) -> HashSet<&'n str> {
+        // A computation is written after those that it calls, but for the entry's.
+        let entry = self.done.iter().rev().filter(|own| needed.contains(&*own.name)).collect::<Vec<_>>();
+        for computation in entry.into_iter().chain(self.done.iter().rev()) {
+            if needed.contains(&*computation.name) {
+                needed.extend(computation.calls.iter().map(|name| &**name));
+            }
+        }
+        needed
     }
 
     /// A name of a computation that no other one has.
@@ -252,7 +274,9 @@ impl<'a> Writer<'a> {
         }
         let returned = region.operations.last().filter(|last| last.name.ends_with("return"));
         let last = region.operations.len() - usize::from(returned.is_some());
+        self.check_outer(region.arguments.iter().map(|own| own.name), at);
         for operation in &region.operations[..last] {
+            self.check_outer(operation.groups.iter().map(|(name, _)| *name), operation.at);
             self.operation(operation);
         }
         match returned {
@@ -264,6 +288,16 @@ impl<'a> Writer<'a> {
             }
         }
         self.close();
+    }
+
+    /// An error for each name that a value around the region has.
+    fn check_outer(&mut self, names: impl Iterator<Item = &'a str>, at: usize) {
+        let Some((_, outer)) = self.scopes.split_last() else { return };
+        let is_known = |name: &&str| outer.iter().any(|scope| scope.values.contains_key(&(*name, 0)));
+        let again = names
+            .filter(is_known)
+            .map(|name| Error::at(at, format!("`%{}` must be defined once, found a second", excerpt(name))));
+        self.errors.extend(again);
     }
 
     /// Writes the computation of one operation on scalars, as `applies stablehlo.add` has it.
@@ -468,9 +502,38 @@ impl<'a> Writer<'a> {
             text.append(&scope.lines[*line]);
         }
         text.push("}\n\n", scope.at);
-        let written: HashSet<usize> = order.into_iter().collect();
-        let calls = scope.calls.into_iter().filter(|(line, _)| written.contains(line)).map(|(_, name)| name).collect();
-        self.done.push(Done { name: scope.name, text, calls });
+        let mut is_written = vec![false; scope.lines.len()];
+        order.iter().for_each(|line| is_written[*line] = true);
+        let calls_of = |written: bool| {
+            let own = scope.calls.iter().filter(|(line, _)| is_written[*line] == written);
+            own.map(|(_, name)| name.clone()).collect()
+        };
+        let (calls, unused_calls) = (calls_of(true), calls_of(false));
+        let unused = self.unused(&scope, &is_written);
+        self.done.push(Done { name: scope.name, text, calls, unused, unused_calls });
+    }
+
+    /// The lines that are not written as a computation, whose parameters are the operands that are written.
+    fn unused(&mut self, scope: &Scope, is_written: &[bool]) -> Placed {
+        let is_constant = |line: usize| scope.lines[line].text[scope.heads[line]..].starts_with(" constant(");
+        let unused: Vec<usize> =
+            (0..is_written.len()).filter(|line| !is_written[*line] && !is_constant(*line)).collect();
+        let mut text = Placed::default();
+        if unused.is_empty() {
+            return text;
+        }
+        let name = self.computation_name("unused");
+        text.push(&format!("{name} {{\n"), scope.at);
+        let operands: BTreeSet<usize> = unused.iter().flat_map(|line| scope.inputs[*line].iter().copied()).collect();
+        let taken = operands.into_iter().filter(|line| is_written[*line] || is_constant(*line));
+        for (number, line) in taken.enumerate() {
+            let (own, head) = (&scope.lines[line], scope.heads[line]);
+            let head = own.text.trim_start_matches("ROOT ").get(..head).unwrap_or_default();
+            text.push(&format!("{head} parameter({number})\n"), own.origin(0));
+        }
+        unused.iter().for_each(|line| text.append(&scope.lines[*line]));
+        text.push("  ROOT unused.root = () tuple()\n}\n\n", scope.at);
+        text
     }
 
     /// Notes that all elements of a value are this one.
@@ -577,12 +640,14 @@ impl<'a> Writer<'a> {
         }
         scope.calls.extend(called.into_iter().map(|name| (scope.lines.len(), name)));
         let mut line = Placed::default();
-        line.push(&format!("  {name} = {shape} {opcode}({text})"), at);
+        let head = format!("  {name} = {shape}");
+        line.push(&format!("{head} {opcode}({text})"), at);
         for (name, text, at) in attributes {
             line.push(&format!(", {name}={text}"), *at);
         }
         line.push(&format!("{metadata}\n"), at);
         scope.lines.push(line);
+        scope.heads.push(head.len());
         scope.inputs.push(inputs);
         Value { name, shape: shape.clone(), line: scope.lines.len() - 1 }
     }
@@ -665,7 +730,8 @@ pub(super) fn named(name: &str, kind: &str) -> String {
     let letters = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
     let name: String = name.chars().map(letters).collect();
     let begins = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if begins(&name) { name } else { format!("{}.{name}", kind.rsplit('.').next().unwrap_or(kind)) }
+    let is_word = ["ENTRY", "ROOT"].contains(&&*name);
+    if begins(&name) && !is_word { name } else { format!("{}.{name}", kind.rsplit('.').next().unwrap_or(kind)) }
 }
 
 /// A name that is not in `taken`, which it joins.
