@@ -101,6 +101,70 @@ fn functions_have_their_values() {
     }
 }
 
+/// The exponential of a complex number.
+fn exponential((x, y): (f64, f64)) -> (f64, f64) {
+    (x.exp() * y.cos(), x.exp() * y.sin())
+}
+
+/// `(exp(z) + sign exp(-z)) / 2`, which is `cosh` for 1 and `sinh` for -1.
+fn hyperbolic((x, y): (f64, f64), sign: f64) -> (f64, f64) {
+    let (up, down) = (exponential((x, y)), exponential((-x, -y)));
+    ((up.0 + sign * down.0) / 2.0, (up.1 + sign * down.1) / 2.0)
+}
+
+fn quotient((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
+    let size = c * c + d * d;
+    ((a * c + b * d) / size, (b * c - a * d) / size)
+}
+
+/// Functions of complex numbers, by definitions with `exp`: those of inverse functions are the numbers again.
+#[test]
+fn complex_functions_follow_from_the_exponential() {
+    type Law = fn((f64, f64)) -> (f64, f64);
+    let same: Law = |z| z;
+    let sine: Law = |(x, y)| {
+        let (re, im) = hyperbolic((-y, x), -1.0);
+        (im, -re)
+    };
+    let tangent: Law = |(x, y)| {
+        let (re, im) = quotient(hyperbolic((-y, x), -1.0), hyperbolic((-y, x), 1.0));
+        (im, -re)
+    };
+    let laws: [(&str, Law, Law); 10] = [
+        ("chlo.acos", |(x, y)| hyperbolic((-y, x), 1.0), same),
+        ("chlo.acosh", |z| hyperbolic(z, 1.0), same),
+        ("chlo.asin", sine, same),
+        ("chlo.asinh", |z| hyperbolic(z, -1.0), same),
+        ("chlo.atan", tangent, same),
+        ("chlo.atanh", |z| quotient(hyperbolic(z, -1.0), hyperbolic(z, 1.0)), same),
+        ("chlo.cosh", same, |z| hyperbolic(z, 1.0)),
+        ("chlo.sinh", same, |z| hyperbolic(z, -1.0)),
+        ("chlo.square", same, |(x, y)| (x * x - y * y, 2.0 * x * y)),
+        ("stablehlo.log_plus_one", exponential, |(x, y)| (x + 1.0, y)),
+    ];
+    let mut random = fastrand::Rng::with_seed(11);
+    for (name, of_result, of_number) in laws {
+        let numbers: Vec<(f64, f64)> = (0..64)
+            .map(|_| (random.f64() * 6.0 - 3.0, random.f64() * 6.0 - 3.0))
+            .chain([(0.5, 0.0), (-2.0, 0.0), (0.0, 2.0), (0.0, -0.5), (1e-9, -1e-9)])
+            .collect();
+        let kind = format!("tensor<{}xcomplex<f64>>", numbers.len());
+        let texts: Vec<String> = numbers.iter().map(|(x, y)| format!("({x:e}, {y:e})")).collect();
+        let types = if name.starts_with("chlo") { format!("{kind} -> {kind}") } else { kind.clone() };
+        let body =
+            format!("  %z = stablehlo.constant dense<[{}]> : {kind}\n  %r = {name} %z : {types}\n", texts.join(", "));
+        for (z, found) in numbers.iter().zip(&results(&body, &kind)[0].data) {
+            let Number::Complex(x, y) = *found else { panic!("{name}") };
+            let (found, wanted) = (of_result((x, y)), of_number(*z));
+            let distance = (found.0 - wanted.0).hypot(found.1 - wanted.1);
+            assert!(
+                distance <= 1e-9 * wanted.0.hypot(wanted.1) + 1e-14,
+                "{name} {z:?} is {x} {y}: {found:?}, not {wanted:?}"
+            );
+        }
+    }
+}
+
 /// The values of bit patterns are numbers of the type, in the order of the patterns, and each value once.
 #[test]
 fn patterns_of_bits_are_the_numbers_of_a_type() {

@@ -144,11 +144,7 @@ impl<'a> Dense<'a> {
             return Err(self.expected(&format!("{count} elements of {bits} bits")));
         }
         let pattern = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-        let part = match element {
-            ElementType::C64 => ElementType::F32,
-            ElementType::C128 => ElementType::F64,
-            _ => element,
-        };
+        let part = part_of(element).unwrap_or(element);
         let one = |bytes: &[u8]| match bytes.chunks(size).map(|bytes| of_bits(pattern(bytes), part)).collect::<Vec<_>>()
         {
             parts if parts.len() == 2 => format!("({}, {})", parts[0], parts[1]),
@@ -159,7 +155,7 @@ impl<'a> Dense<'a> {
 
     /// `(re, im)`.
     fn pair(&self, text: &str) -> Result<String, Error> {
-        let part = if self.array.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
+        let part = part_of(self.array.element).unwrap_or(self.array.element);
         let (re, im) = text.split_once(',').ok_or_else(|| self.expected("pairs such as `(1.0, 2.0)`"))?;
         Ok(format!("({}, {})", number(self.at, re.trim(), part)?, number(self.at, im.trim(), part)?))
     }
@@ -185,6 +181,15 @@ pub(super) fn number(at: usize, token: &str, element: ElementType) -> Result<Str
         return Err(wrong(&format!("a value of `{element}`")));
     }
     Ok(token.to_string())
+}
+
+/// The type of the parts of a complex number.
+pub(super) fn part_of(element: ElementType) -> Option<ElementType> {
+    match element {
+        ElementType::C64 => Some(ElementType::F32),
+        ElementType::C128 => Some(ElementType::F64),
+        _ => None,
+    }
 }
 
 /// The most copies of one integer that an attribute may mean.

@@ -5,11 +5,12 @@
 //! ("Approximating the erfinv function"), the gamma functions by Lanczos's series with g = 7, and the zeta function by
 //! Euler's and Maclaurin's formula. Types of less than 32 bits are computed in `f32`.
 
-use super::constants::number;
+use super::complex;
+use super::constants::{number, part_of};
 use super::literals::constant;
-use super::operations::comparison_type;
+use super::math::Math;
 use super::products::ragged_dot;
-use super::site::{Conversion, OperationSite, array_like, braces};
+use super::site::{Conversion, OperationSite, array_like, braces, comparison_type};
 use super::writer::{Value, Written};
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
@@ -18,17 +19,12 @@ use std::f64::consts::{LN_2, PI};
 
 /// The operations, sorted.
 pub(super) static ROWS: &[(&str, Conversion)] = &[
-    ("acos", |site| site.one("acos", &[])),
-    ("acosh", |site| site.one("acosh", &[])),
-    ("asin", |site| site.one("asin", &[])),
-    ("asinh", |site| site.one("asinh", &[])),
-    ("atan", |site| {
-        function(site, |math, x| {
-            let one = math.number(1.0);
-            math.two("atan2", &x[0], &one)
-        })
-    }),
-    ("atanh", |site| site.one("atanh", &[])),
+    ("acos", |site| complex::function(site, |complex, z| complex.acos(z), |site| site.one("acos", &[]))),
+    ("acosh", |site| complex::function(site, |complex, z| complex.acosh(z), |site| site.one("acosh", &[]))),
+    ("asin", |site| complex::function(site, |complex, z| complex.asin(z), |site| site.one("asin", &[]))),
+    ("asinh", |site| complex::function(site, |complex, z| complex.asinh(z), |site| site.one("asinh", &[]))),
+    ("atan", |site| complex::function(site, |complex, z| complex.atan(z), atan)),
+    ("atanh", |site| complex::function(site, |complex, z| complex.atanh(z), |site| site.one("atanh", &[]))),
     ("bessel_i1e", |site| function(site, |math, x| math.bessel_i1e(&x[0]))),
     ("broadcast_add", |site| broadcast_operands(site, "add")),
     ("broadcast_and", |site| broadcast_operands(site, "and")),
@@ -56,7 +52,7 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("conj", conjugate),
     ("constant", constant),
     ("constant_like", constant_like),
-    ("cosh", |site| site.one("cosh", &[])),
+    ("cosh", |site| complex::function(site, |complex, z| complex.cosh(z), |site| site.one("cosh", &[]))),
     ("digamma", |site| function(site, |math, x| math.digamma(&x[0]))),
     ("erf", |site| site.one("erf", &[])),
     ("erf_inv", |site| function(site, |math, x| math.erf_inv(&x[0]))),
@@ -68,11 +64,8 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("next_after", next_after),
     ("polygamma", |site| function(site, |math, x| math.polygamma(&x[0], &x[1]))),
     ("ragged_dot", ragged_dot),
-    ("sinh", |site| site.one("sinh", &[])),
-    ("square", |site| {
-        let x = site.operand(0)?.clone();
-        site.result("multiply", &[x.clone(), x], &[])
-    }),
+    ("sinh", |site| complex::function(site, |complex, z| complex.sinh(z), |site| site.one("sinh", &[]))),
+    ("square", |site| complex::function(site, |complex, z| complex.square(z), square)),
     ("tan", |site| site.one("tan", &[])),
     ("top_k", |site| {
         let k = site.need(&["k"])?;
@@ -82,15 +75,23 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("zeta", |site| function(site, |math, x| math.zeta(&x[0], &x[1]))),
 ];
 
+fn atan(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    function(site, |math, x| {
+        let one = math.number(1.0);
+        math.two("atan2", &x[0], &one)
+    })
+}
+
+fn square(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
+    let x = site.operand(0)?.clone();
+    site.result("multiply", &[x.clone(), x], &[])
+}
+
 /// The complex conjugate; a real number is its own.
 fn conjugate(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let array = site.operand_array(0)?;
     let x = site.operand(0)?.clone();
-    let part = match array.element {
-        ElementType::C64 => ElementType::F32,
-        ElementType::C128 => ElementType::F64,
-        _ => return Ok(vec![x]),
-    };
+    let Some(part) = part_of(array.element) else { return Ok(vec![x]) };
     let shape = Shape::Array(Array { element: part, ..array });
     let re = site.step("re", &shape, "real", std::slice::from_ref(&x), &[]);
     let im = site.step("im", &shape, "imag", &[x], &[]);
@@ -214,107 +215,7 @@ fn function(site: &mut OperationSite, of: impl Fn(&mut Math, &[Value]) -> Value)
     site.result("convert", &[value], &[])
 }
 
-/// Expressions of values of one type.
-struct Math<'s, 'w, 'a> {
-    site: &'s mut OperationSite<'w, 'a>,
-    array: Array,
-}
-
 impl Math<'_, '_, '_> {
-    fn shape(&self) -> Shape {
-        Shape::Array(self.array.clone())
-    }
-
-    /// A number in every element.
-    fn number(&mut self, value: f64) -> Value {
-        self.splat(&if value.is_infinite() {
-            if value > 0.0 { "inf" } else { "-inf" }.to_string()
-        } else {
-            format!("{value:e}").replace("NaN", "nan")
-        })
-    }
-
-    fn integer(&mut self, value: i64) -> Value {
-        self.splat(&value.to_string())
-    }
-
-    fn splat(&mut self, text: &str) -> Value {
-        let at = self.site.operation.at;
-        let scalar = self.site.scalar(&self.array, text, at);
-        if self.array.dims.is_empty() {
-            return scalar;
-        }
-        let shape = self.shape();
-        self.site.step("number", &shape, "broadcast", &[scalar], &[("dimensions", "{}".to_string(), at)])
-    }
-
-    fn one(&mut self, opcode: &str, x: &Value) -> Value {
-        let shape = self.shape();
-        self.site.step(&opcode.replace('-', "_"), &shape, opcode, std::slice::from_ref(x), &[])
-    }
-
-    fn two(&mut self, opcode: &str, x: &Value, y: &Value) -> Value {
-        let shape = self.shape();
-        self.site.step(&opcode.replace('-', "_"), &shape, opcode, &[x.clone(), y.clone()], &[])
-    }
-
-    /// An operation with a number.
-    fn with(&mut self, opcode: &str, x: &Value, number: f64) -> Value {
-        let number = self.number(number);
-        self.two(opcode, x, &number)
-    }
-
-    fn pred(&self) -> Shape {
-        Shape::Array(Array { element: ElementType::Pred, ..self.array.clone() })
-    }
-
-    fn compare(&mut self, direction: &str, x: &Value, y: &Value) -> Value {
-        let (shape, at) = (self.pred(), self.site.operation.at);
-        self.site.step(
-            "compare",
-            &shape,
-            "compare",
-            &[x.clone(), y.clone()],
-            &[("direction", direction.to_string(), at)],
-        )
-    }
-
-    /// Whether two conditions are equal.
-    fn same(&mut self, x: &Value, y: &Value) -> Value {
-        self.compare("EQ", x, y)
-    }
-
-    fn either(&mut self, x: &Value, y: &Value) -> Value {
-        let shape = self.pred();
-        self.site.step("or", &shape, "or", &[x.clone(), y.clone()], &[])
-    }
-
-    fn select(&mut self, condition: &Value, yes: &Value, no: &Value) -> Value {
-        let shape = self.shape();
-        self.site.step("select", &shape, "select", &[condition.clone(), yes.clone(), no.clone()], &[])
-    }
-
-    /// `yes` where `x` is below a number, else `no`.
-    fn below(&mut self, x: &Value, number: f64, yes: &Value, no: &Value) -> Value {
-        let number = self.number(number);
-        let condition = self.compare("LT", x, &number);
-        self.select(&condition, yes, no)
-    }
-
-    /// A polynomial, its highest coefficient first.
-    fn polynomial(&mut self, x: &Value, coefficients: &[f64]) -> Value {
-        let mut value = self.number(coefficients[0]);
-        for coefficient in &coefficients[1..] {
-            let product = self.two("multiply", &value, x);
-            value = self.with("add", &product, *coefficient);
-        }
-        value
-    }
-
-    fn is_wide(&self) -> bool {
-        self.array.element == ElementType::F64
-    }
-
     fn erfc(&mut self, x: &Value) -> Value {
         let (abs, square) = (self.one("abs", x), self.two("multiply", x, x));
         let negative = self.one("negate", &square);

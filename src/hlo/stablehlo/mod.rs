@@ -17,12 +17,14 @@
 
 mod attributes;
 mod collectives;
+mod complex;
 mod constants;
 mod control;
 mod functions;
 mod header;
 mod literals;
 mod locations;
+mod math;
 mod operations;
 mod products;
 mod sharding;
@@ -85,8 +87,11 @@ pub(super) fn parse(text: &str, parse: impl Fn(&str) -> Result<Module, Vec<Error
     Ok(module)
 }
 
-/// The texts of HLO with their places, see [`writer::Writer::finish`], and warnings.
-fn translated(text: &str) -> Result<((Placed, Option<Placed>), Vec<Error>), Vec<Error>> {
+/// A module of HLO, and that of what nothing uses: see [`writer::Writer::finish`].
+type WithUnused = (Placed, Option<Placed>);
+
+/// The module that StableHLO becomes, and warnings.
+fn translated(text: &str) -> Result<(WithUnused, Vec<Error>), Vec<Error>> {
     let module = syntax::module(text).map_err(|error| vec![error])?;
     let mut writer = writer::Writer::new(&module, operations::convert);
     let written = header::entry(&mut writer, text.len());

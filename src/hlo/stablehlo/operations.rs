@@ -1,16 +1,17 @@
 //! The operations of StableHLO and CHLO as instructions of HLO: one row each.
 
 use super::attributes::MlirAttribute;
+use super::complex;
 use super::constants::number;
 use super::literals::{constant, reshape};
-use super::site::{Conversion, OperationSite, array_like, braces, by, sizes_at_run_time};
+use super::site::{Conversion, OperationSite, array_like, braces, by, comparison_type, sizes_at_run_time};
 use super::syntax::Operation;
-use super::writer::{Value, Writer, Written};
+use super::writer::{Value, Writer};
 use super::{collectives, control, functions, products, windows};
 use crate::element::ElementType;
 use crate::hlo::read::FOUND_VHLO;
 use crate::operations::shape::{Array, Dim, Shape};
-use crate::text::{Error, did_you_mean, excerpt, nearest};
+use crate::text::{Error, excerpt, nearest};
 use std::sync::LazyLock;
 
 /// Operations whose opcode is their name with dashes, by their operands alone.
@@ -32,7 +33,6 @@ const PLAIN: &[&str] = &[
     "imag",
     "is_finite",
     "log",
-    "log_plus_one",
     "logistic",
     "maximum",
     "minimum",
@@ -128,6 +128,9 @@ static ROWS: &[(&str, Conversion)] = &[
     ("if", control::conditional),
     ("infeed", collectives::infeed),
     ("iota", iota),
+    ("log_plus_one", |site| {
+        complex::function(site, |complex, z| complex.log_plus_one(z), |site| site.one("log-plus-one", &[]))
+    }),
     ("map", |site| {
         let (dims, body) = (site.list("dimensions", &["dimensions"])?, control::body(site, 0, "body")?);
         site.one("map", &[dims, body])
@@ -312,8 +315,8 @@ fn broadcast_in_dim(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     if site.short_name().starts_with("dynamic") {
         site.needs_sizes(1)?;
     }
-    let (dims, from, to) = (own.integers()?, site.operand_array(0)?, site.result_array()?);
-    let operand = site.operand(0)?.clone();
+    let (mut dims, mut from, to) = (own.integers()?, site.operand_array(0)?, site.result_array()?);
+    let mut operand = site.operand(0)?.clone();
     if dims.len() != from.dims.len() {
         let (count, rank) = (dims.len(), from.dims.len());
         return Err(Error::at(own.at, format!("there must be {rank} dimensions, as the operand has, found {count}")));
@@ -322,6 +325,14 @@ fn broadcast_in_dim(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let fits = |k: usize| target(&dims[k]).is_some_and(|dim| dim == from.dims[k] || from.dims[k] == Dim::Exact(1));
     if !(0..dims.len()).all(fits) {
         return Err(own.expected(&format!("dimensions of the result with the sizes of `{}`", Shape::Array(from))));
+    }
+    if !dims.is_sorted() {
+        (operand, from) = sorted(site, &operand, &from, (&dims, own.at));
+        dims.sort_unstable();
+        site.operands[0] = operand.clone();
+        if from.dims == to.dims {
+            return Ok(vec![operand]);
+        }
     }
     let repeats = |k: usize| from.dims[k] == Dim::Exact(1) && target(&dims[k]).is_some_and(|dim| dim != Dim::Exact(1));
     let kept: Vec<usize> = (0..dims.len()).filter(|k| !repeats(*k)).collect();
@@ -351,6 +362,28 @@ fn broadcast_in_dim(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     site.result("broadcast", &[reshaped], &[("dimensions", braces(&dims), own.at)])
 }
 
+/// The operand of a broadcast with its dimensions in the order of those of the result; no element moves.
+fn sorted(site: &mut OperationSite, operand: &Value, from: &Array, (dims, at): (&[i64], usize)) -> (Value, Array) {
+    let mut order: Vec<usize> = (0..dims.len()).collect();
+    order.sort_by_key(|k| dims[*k]);
+    let mut minor_to_major: Vec<usize> = (0..order.len()).collect();
+    minor_to_major.sort_by_key(|k| std::cmp::Reverse(order[*k]));
+    let mut array = array_like(from, order.iter().map(|k| from.dims[*k]).collect());
+    if let Shape::Array(array) = &mut array {
+        array.layout.minor_to_major = minor_to_major;
+    }
+    let numbers: Vec<i64> = order.iter().map(|k| *k as i64).collect();
+    let value = site.step(
+        "transpose",
+        &array,
+        "transpose",
+        std::slice::from_ref(operand),
+        &[("dimensions", braces(&numbers), at)],
+    );
+    let Shape::Array(array) = array else { return (value, from.clone()) };
+    (value, array)
+}
+
 fn compare(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let words: Vec<MlirAttribute> = site.operation.positional().copied().collect();
     let direction = site.attribute(&["comparison_direction"]).or(words.first().copied());
@@ -359,19 +392,6 @@ fn compare(site: &mut OperationSite) -> Result<Vec<Value>, Error> {
     let mut attributes = vec![("direction", direction.word().to_string(), direction.at)];
     attributes.extend(kind.map_or(Ok(None), |kind| comparison_type(&kind))?);
     site.one("compare", &attributes)
-}
-
-/// The attribute `type` of a comparison; none for the order that the element type has by itself.
-pub(super) fn comparison_type(own: &MlirAttribute) -> Result<Option<Written>, Error> {
-    const TYPES: [&str; 5] = ["FLOAT", "NOTYPE", "SIGNED", "TOTALORDER", "UNSIGNED"];
-    match own.word() {
-        "TOTALORDER" => Ok(Some(("type", "TOTALORDER".to_string(), own.at))),
-        word if TYPES.contains(&word) => Ok(None),
-        word => {
-            let hint = did_you_mean(word, TYPES.into_iter());
-            Err(Error::at(own.at, format!("unknown type of comparison `{}`{hint}", excerpt(word))).unknown())
-        }
-    }
 }
 
 /// A sum; one with the integer 0 is the other operand. A sum of -0.0 and 0.0 is not.

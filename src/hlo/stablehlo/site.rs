@@ -6,7 +6,7 @@ use super::syntax::Operation;
 use super::writer::{Inside, Value, Writer, Written, named};
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
-use crate::text::{Error, excerpt, nearest};
+use crate::text::{Error, did_you_mean, excerpt, nearest};
 use std::collections::BTreeSet;
 
 /// An operation to be written.
@@ -21,6 +21,19 @@ pub(super) struct OperationSite<'w, 'a> {
 
 /// Writes an operation, and returns its results.
 pub(super) type Conversion = fn(&mut OperationSite) -> Result<Vec<Value>, Error>;
+
+/// The attribute `type` of a comparison; none for the order that the element type has by itself.
+pub(super) fn comparison_type(own: &MlirAttribute) -> Result<Option<Written>, Error> {
+    const TYPES: [&str; 5] = ["FLOAT", "NOTYPE", "SIGNED", "TOTALORDER", "UNSIGNED"];
+    match own.word() {
+        "TOTALORDER" => Ok(Some(("type", "TOTALORDER".to_string(), own.at))),
+        word if TYPES.contains(&word) => Ok(None),
+        word => {
+            let hint = did_you_mean(word, TYPES.into_iter());
+            Err(Error::at(own.at, format!("unknown type of comparison `{}`{hint}", excerpt(word))).unknown())
+        }
+    }
+}
 
 /// The error of an operation whose sizes are values.
 pub(super) fn sizes_at_run_time(operation: &Operation) -> Error {
