@@ -13,6 +13,7 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <dlfcn.h>
@@ -617,6 +618,23 @@ bool layout_cc_register(MlirDialectRegistry registry, MlirStringCallback error,
 
 bool layout_cc_load(MlirContext context) {
   return loadLayoutDialect(*unwrap(context));
+}
+
+MlirStringRef layout_cc_resource_data(MlirAttribute attribute) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(attribute));
+  AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
+  return blob ? wrap(StringRef(blob->getData().data(), blob->getData().size()))
+              : MlirStringRef{nullptr, 0};
+}
+
+MlirAttribute layout_cc_resource_with_type(MlirAttribute attribute,
+                                           MlirType type) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(attribute));
+  if (!resource)
+    return wrap(Attribute());
+  return wrap(DenseResourceElementsAttr::get(cast<ShapedType>(unwrap(type)),
+                                             resource.getRawHandle()));
 }
 
 MlirStringRef layout_cc_tiled_text(MlirAttribute attribute) {

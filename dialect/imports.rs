@@ -19,10 +19,10 @@ use melior::{
 };
 use mlir_sys::{
     MlirAffineMap, MlirAttribute, MlirContext, MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef,
-    MlirWalkOrder_MlirWalkPreOrder, MlirWalkResult, MlirWalkResult_MlirWalkResultAdvance,
+    MlirType, MlirWalkOrder_MlirWalkPreOrder, MlirWalkResult, MlirWalkResult_MlirWalkResultAdvance,
     MlirWalkResult_MlirWalkResultInterrupt, mlirComplexTypeGetElementType, mlirMemRefTypeGetLayout,
     mlirMemRefTypeGetMemorySpace, mlirOperationSetOperand, mlirOperationWalk, mlirRankedTensorTypeGetEncoding,
-    mlirShapedTypeGetDimSize, mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
+    mlirShapedTypeGetDimSize, mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank, mlirTypeIsAShaped,
 };
 use std::{
     ffi::c_void,
@@ -37,6 +37,8 @@ use std::{
 unsafe extern "C" {
     fn layout_cc_register(registry: MlirDialectRegistry, error: MlirStringCallback, user: *mut c_void) -> bool;
     fn layout_cc_load(context: MlirContext) -> bool;
+    fn layout_cc_resource_data(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_resource_with_type(attribute: MlirAttribute, r#type: MlirType) -> MlirAttribute;
     fn layout_cc_tiled_text(attribute: MlirAttribute) -> MlirStringRef;
     fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_tensor_layout_text(attribute: MlirAttribute) -> MlirStringRef;
@@ -100,6 +102,19 @@ pub fn load(context: &Context) -> Result<(), Error> {
 pub struct TextAttribute {
     text: unsafe extern "C" fn(MlirAttribute) -> MlirStringRef,
     get: unsafe extern "C" fn(MlirContext, MlirStringRef) -> MlirAttribute,
+}
+
+/// The bytes of a `dense_resource`; `None` where the module has none of its name, and for any other attribute.
+pub fn resource_data<'c>(attribute: Attribute<'c>) -> Option<&'c [u8]> {
+    // SAFETY: the attribute is alive, and no pass changes or frees a resource of the context.
+    unsafe { bytes(layout_cc_resource_data(attribute.to_raw())) }
+}
+
+/// A `dense_resource` with another type of as many elements; `None` for any other attribute, and a type without shape.
+pub fn resource_with_type<'c>(attribute: Attribute<'c>, t: Type<'c>) -> Option<Attribute<'c>> {
+    let (attribute, t) = (attribute.to_raw(), t.to_raw());
+    // SAFETY: both are alive, and the type has a shape.
+    unsafe { Attribute::from_option_raw(mlirTypeIsAShaped(t).then(|| layout_cc_resource_with_type(attribute, t))?) }
 }
 
 /// `#layout.tiled`

@@ -120,7 +120,7 @@ mod values;
 
 pub use context::borrowed;
 pub use convert::convert;
-pub use imports::{load, register, shape};
+pub use imports::{load, register, resource_data, resource_with_type, shape};
 pub use machine::{
     FEEDS, MACHINE, MANUAL_DEALLOCATION, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout, local_bytes,
 };

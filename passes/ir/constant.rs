@@ -1,13 +1,14 @@
 //! Constants of many elements.
 //!
 //! MLIR keeps the elements of a constant as bytes, each element in whole bytes, and a constant whose elements are all
-//! alike (a *splat*) as one element. Constants whose data are elsewhere (resources), and constants of strings, are not
-//! looked into.
+//! alike (a *splat*) as one element; booleans of `dense` are packed, eight in a byte. The data of a `dense_resource` are
+//! those of the module's resource of that name, where it has one. Constants of strings are not looked into.
 
 use crate::types::bits;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::{Attribute, Type, TypeLike};
 use mlir_sys as sys;
+use std::borrow::Cow;
 
 /// The constant of a shaped type whose elements are all zero.
 ///
@@ -55,16 +56,23 @@ impl<'c> Shape<'c> {
 /// The bytes of an element in a constant; `None` if elements are no numbers.
 pub fn element_bytes(element: Type) -> Option<usize> {
     let raw = element.to_raw();
-    // SAFETY: the type is alive, and its part is read only if it is complex.
+    // SAFETY: the type is alive.
     unsafe {
         if sys::mlirTypeIsAIndex(raw) {
             Some(8)
-        } else if sys::mlirTypeIsAComplex(raw) {
-            Some(2 * element_bytes(Type::from_raw(sys::mlirComplexTypeGetElementType(raw)))?)
+        } else if let Some(part) = complex_part(element) {
+            Some(2 * element_bytes(part)?)
         } else {
             Some((bits(element)? as usize).div_ceil(8))
         }
     }
+}
+
+/// The type of the two parts of a complex number; `None` for any other type.
+fn complex_part(element: Type) -> Option<Type> {
+    let raw = element.to_raw();
+    // SAFETY: the type is alive, and its part is read only if it is complex.
+    unsafe { sys::mlirTypeIsAComplex(raw).then(|| Type::from_raw(sys::mlirComplexTypeGetElementType(raw))) }
 }
 
 /// The numbers of a constant.
@@ -75,20 +83,50 @@ pub struct Constant<'c> {
     elements: i64,
     /// The type of an element.
     pub element: Type<'c>,
+    /// The bytes of an element.
+    bytes: usize,
+    /// The bytes of each element, or of the only one of a splat; or packed booleans.
+    data: &'c [u8],
+    packed: bool,
 }
 
-/// The constant of numbers in an attribute; `None` for any other attribute.
+/// The constant of numbers in an attribute; `None` for any other attribute, and for a resource that the module lacks or
+/// that has another number of bytes.
 pub fn constant<'c>(attribute: Attribute<'c>) -> Option<Constant<'c>> {
     let raw = attribute.to_raw();
-    // SAFETY: the attribute is alive; its type and its splat are read only if it has dense elements.
-    unsafe {
-        if !sys::mlirAttributeIsADenseElements(raw) {
+    // SAFETY: the attribute is alive; its type is read only if it has elements.
+    let (is_dense, t) = unsafe {
+        let is_dense = sys::mlirAttributeIsADenseElements(raw);
+        if !is_dense && !sys::mlirAttributeIsADenseResourceElements(raw) {
             return None;
         }
-        let Shape { elements, element } = Shape::of(Type::from_raw(sys::mlirAttributeGetType(raw)))?;
-        element_bytes(element)?;
-        Some(Constant { splat: sys::mlirDenseElementsAttrIsSplat(raw), attribute, elements, element })
-    }
+        (is_dense, Type::from_raw(sys::mlirAttributeGetType(raw)))
+    };
+    let Shape { elements, element } = Shape::of(t)?;
+    let bytes = element_bytes(element)?;
+    // SAFETY: the attribute has dense elements where this is asked.
+    let splat = is_dense && unsafe { sys::mlirDenseElementsAttrIsSplat(raw) };
+    let number = if splat { elements.min(1) } else { elements } as usize;
+    let (unpacked, packed) = (number.checked_mul(bytes)?, number.div_ceil(8));
+    let is_boolean = bits(element) == Some(1);
+    let data = match layout_dialect::resource_data(attribute) {
+        Some(data) => Some(data).filter(|data| data.len() == unpacked || is_boolean && data.len() == packed)?,
+        None if !is_dense => return None,
+        None if number == 0 => &[],
+        // SAFETY: the data have as many bytes, and live with the context.
+        None => unsafe {
+            let first = sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
+            std::slice::from_raw_parts(first, if is_boolean { packed } else { unpacked })
+        },
+    };
+    let packed = is_boolean && (is_dense || data.len() < unpacked);
+    Some(Constant { splat, attribute, elements, element, bytes, data, packed })
+}
+
+/// Whether an attribute is a `dense_resource`.
+pub fn is_resource(attribute: Attribute) -> bool {
+    // SAFETY: the attribute is alive.
+    unsafe { sys::mlirAttributeIsADenseResourceElements(attribute.to_raw()) }
 }
 
 impl<'c> Constant<'c> {
@@ -96,9 +134,10 @@ impl<'c> Constant<'c> {
     pub fn reshaped(&self, t: Type<'c>) -> Option<Attribute<'c>> {
         let fits = Shape::of(t).is_some_and(|to| to.element == self.element && to.elements == self.elements);
         // SAFETY: the constant and the type are alive and have the same elements, and as many.
-        fits.then(|| unsafe {
+        let dense = || unsafe {
             Attribute::from_raw(sys::mlirDenseElementsAttrReshapeGet(self.attribute.to_raw(), t.to_raw()))
-        })
+        };
+        fits.then(|| layout_dialect::resource_with_type(self.attribute, t).unwrap_or_else(dense))
     }
 
     /// The element of a splat; `None` for other constants.
@@ -118,35 +157,31 @@ impl<'c> Constant<'c> {
         })
     }
 
-    /// The data in another order: element `k` of the result is element `source[k]`, or zero if that is `None`. `None`
-    /// if the type has other elements or another number of them, or a source is out of range.
-    pub fn gathered(&self, t: Type<'c>, source: &[Option<usize>]) -> Option<Attribute<'c>> {
-        let to = Shape::of(t)?;
-        let inside = |k: &Option<usize>| k.is_none_or(|k| (k as i64) < self.elements);
-        if to.element != self.element || to.elements != source.len() as i64 || !source.iter().all(inside) {
-            return None;
-        }
-        let raw = self.attribute.to_raw();
+    /// The data in another order: each element of the result is that of a number, or zero if that is `None`. `None` if the
+    /// type has other elements or another number of them, or a number is out of range.
+    pub fn gathered(&self, t: Type<'c>, source: impl Iterator<Item = Option<usize>>) -> Option<Attribute<'c>> {
+        let to = Shape::of(t).filter(|to| to.element == self.element)?;
+        let inside = |k: Option<usize>| k.is_none_or(|k| (k as i64) < self.elements).then_some(k);
+        let mut source = source.map(inside);
         if bits(self.element) == Some(1) {
-            // Booleans are packed in memory.
-            // SAFETY: the constant's elements are booleans, and `k` is below their number.
-            let get = |k: usize| unsafe { sys::mlirDenseElementsAttrGetBoolValue(raw, k as isize) };
-            let values: Vec<i32> = source.iter().map(|k| k.is_some_and(get).into()).collect();
+            let values = source.map(|k| Some(k?.is_some_and(|k| self.boolean(k)).into()));
+            let values: Vec<i32> = values.collect::<Option<_>>()?;
+            if values.len() as i64 != to.elements {
+                return None;
+            }
             // SAFETY: the type has elements that are booleans, as many as the values, which MLIR copies.
             return unsafe {
                 let made = sys::mlirDenseElementsAttrBoolGet(t.to_raw(), values.len() as isize, values.as_ptr());
                 Attribute::from_option_raw(made)
             };
         }
-        let (bytes, data) = self.data()?;
-        let mut buffer = vec![0u8; source.len().checked_mul(bytes)?];
-        for (slot, from) in buffer.chunks_exact_mut(bytes).zip(source) {
-            if let Some(k) = from {
-                let start = if self.splat { 0 } else { k * bytes };
-                slot.copy_from_slice(&data[start..start + bytes]);
+        let mut buffer = vec![0u8; usize::try_from(to.elements).ok()?.checked_mul(self.bytes)?];
+        for slot in buffer.chunks_exact_mut(self.bytes) {
+            if let Some(k) = source.next()?? {
+                slot.copy_from_slice(self.bytes_of(k));
             }
         }
-        raw_buffer(t, &buffer)
+        source.next().is_none().then(|| raw_buffer(t, &buffer))?
     }
 
     /// The data in another order, packed into integers of another type from bit `first` on, `bits` for each, lowest
@@ -176,40 +211,55 @@ impl<'c> Constant<'c> {
         raw_buffer(t, &buffer)
     }
 
+    /// The elements as LLVM has them in memory: each in a power of two of bytes, lowest first, with zeros above its bits;
+    /// complex numbers as two. `None` for a splat, and for elements whose size in memory depends on the machine.
+    pub fn in_memory(&self) -> Option<Cow<'c, [u8]>> {
+        let part = complex_part(self.element).unwrap_or(self.element);
+        let (bits, bytes) = (bits(part).unwrap_or(64) as usize, element_bytes(part)?);
+        let size = bytes.next_power_of_two();
+        if self.splat || !matches!(bytes, 1..=8 | 16) {
+            return None;
+        }
+        if self.packed {
+            return Some((0..self.elements as usize).map(|k| self.boolean(k).into()).collect());
+        }
+        if bits == 8 * size {
+            return Some(Cow::Borrowed(self.data));
+        }
+        let mut memory = vec![0u8; self.data.len() / bytes * size];
+        for (slot, value) in memory.chunks_exact_mut(size).zip(self.data.chunks_exact(bytes)) {
+            slot[..bytes].copy_from_slice(value);
+            slot[bytes - 1] &= u8::MAX >> (8 * bytes - bits);
+        }
+        Some(Cow::Owned(memory))
+    }
+
     /// The bytes of an element, lowest first; those of less than a byte with zeros above.
     fn low_bytes(&self, k: usize) -> Option<Vec<u8>> {
         let bits = bits(self.element)? as usize;
-        let inside = (k as i64) < self.elements;
-        if bits == 1 {
-            // SAFETY: the constant's elements are booleans, and `k` is below their number.
-            let value =
-                unsafe { inside.then(|| sys::mlirDenseElementsAttrGetBoolValue(self.attribute.to_raw(), k as isize)) };
-            return Some(vec![value?.into()]);
+        if k as i64 >= self.elements {
+            return None;
         }
-        let (bytes, data) = self.data()?;
-        let start = if self.splat { 0 } else { k.checked_mul(bytes)? };
-        let mut value = data.get(start..start.checked_add(bytes)?)?.to_vec();
+        if bits == 1 {
+            return Some(vec![self.boolean(k).into()]);
+        }
+        let mut value = self.bytes_of(k).to_vec();
         if let Some(last) = value.last_mut().filter(|_| !bits.is_multiple_of(8)) {
             *last &= (1 << (bits % 8)) - 1;
         }
         Some(value)
     }
 
-    /// The bytes of an element, and the data: that of each element, or of the only one where all are alike. Not of
-    /// booleans, which MLIR packs.
-    fn data(&self) -> Option<(usize, &'c [u8])> {
-        let bytes = element_bytes(self.element)?;
-        let kept = if self.splat { 1 } else { self.elements as usize };
-        if kept == 0 {
-            return Some((bytes, &[]));
-        }
-        // SAFETY: the data have `bytes` bytes for each element, or for the only one where all are alike, and live with
-        // the context.
-        let data = unsafe {
-            let first = sys::mlirDenseElementsAttrGetRawData(self.attribute.to_raw()).cast::<u8>();
-            std::slice::from_raw_parts(first, kept * bytes)
-        };
-        Some((bytes, data))
+    /// The bytes of an element that is no packed boolean.
+    fn bytes_of(&self, k: usize) -> &'c [u8] {
+        let start = if self.splat { 0 } else { k * self.bytes };
+        &self.data[start..start + self.bytes]
+    }
+
+    /// An element that is a boolean.
+    fn boolean(&self, k: usize) -> bool {
+        let k = if self.splat { 0 } else { k };
+        if self.packed { self.data[k / 8] >> (k % 8) & 1 == 1 } else { self.data[k] & 1 == 1 }
     }
 }
 

@@ -19,7 +19,7 @@ mod types;
 pub use attributes::*;
 pub use builder::{Builder, Numbers};
 pub use change::*;
-pub use constant::{Constant, constant, element_bytes, zeros};
+pub use constant::{Constant, constant, element_bytes, is_resource, zeros};
 pub use cycles::cycle;
 pub use layout_dialect::borrowed;
 pub use read::*;

@@ -101,19 +101,11 @@ module attributes {layout.machine = #layout.machine<axes: (4_Process), memories:
 #v = #layout.tensor_layout<((4_Process, 2:1))>
 module attributes {layout.machine = #layout.machine<axes: (4_Process), memories: (), word: 64>} {
   func.func @elsewhere() -> tensor<8xf32, #v> {
-    // expected-error@+1 {{a constant that is spread over processes must have dense elements}}
+    // expected-error@+1 {{the elements of a constant that is spread over processes must be in the module}}
     %c = arith.constant dense_resource<big> : tensor<8xf32, #v>
     return %c : tensor<8xf32, #v>
   }
 }
-
-{-#
-  dialect_resources: {
-    builtin: {
-      big: "0x040000000000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F"
-    }
-  }
-#-}
 
 // -----
 

@@ -182,7 +182,7 @@ impl<'g, 'c> Partition<'g, 'c> {
                 let whole = wanted.spread(&vec![None; self.grid.rank()]);
                 let fits = whole.r#type().and_then(|t| ir::constant(value)?.reshaped(t));
                 let fits = fits.ok_or_else(|| {
-                    wrong(op, "a constant that is spread over processes must have dense elements".into())
+                    wrong(op, "the elements of a constant that is spread over processes must be in the module".into())
                 })?;
                 let all = self.known(b.constant(fits), whole);
                 self.bring(all, &wanted, op)?

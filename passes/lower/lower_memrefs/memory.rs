@@ -147,7 +147,7 @@ impl<'c> Lowering<'c> {
             self.note_constant(op, &constant);
             let value = match (lowered.element_encoding.bits, constant.splat) {
                 (None, true) => constant.resplat(data),
-                (None, false) => constant.gathered(data, &lowered.row_major_numbers()?),
+                (None, false) => constant.gathered(data, lowered.row_major_numbers()?.into_iter()),
                 (Some(bits), true) if !lowered.element_encoding.straddles() => {
                     constant.packed_splat(data, bits as usize)
                 }
