@@ -505,6 +505,19 @@ def LayoutExpandForeign
   ];
 }
 
+def LayoutFoldConstants
+    : LayoutPass<"choose", "layout-fold-constants", "::mlir::ModuleOp"> {
+  let summary = "Put the elements of constants where they are read";
+  let description = [{
+    An operation on tensors that only moves the elements of a constant, `dense` or
+    `dense_resource`, becomes a constant: a transpose, a packing, a reshape, a
+    conversion to another layout. So no such operation runs at run time, and
+    `layout-plan` chooses the layout of what is read. A broadcast stays, as it is
+    larger than the constant, and so does a packing that may write padding.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LayoutFuseElementwise
     : LayoutPass<"bufferize", "layout-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Make one operation of elementwise ones that only it reads";
@@ -882,6 +895,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "$sums",
     "$verified",
     "layout-inline-calls",
+    "layout-fold-constants",
     "$choose",
     "layout-partition",
     "layout-shard-to-mpi",

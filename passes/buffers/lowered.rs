@@ -558,6 +558,14 @@ impl<'c> LoweredMemRef<'c> {
     }
 }
 
+/// Whether a constant of a tensor type has at most [`MAX_CONSTANT`] elements in its layout, if that is a tiled one.
+pub fn takes_constant(t: Type) -> bool {
+    let Some(shaped) = ir::tensor(t) else { return false };
+    let Some(layout) = shaped.layout.and_then(layout_dialect::tiled) else { return true };
+    let expansion = shaped.sizes().map(|sizes| Expansion::new(&sizes, &layout));
+    expansion.is_some_and(|made| made.is_ok_and(|made| made.allocated_elements() <= MAX_CONSTANT))
+}
+
 /// The number of memref elements of metadata before those of the layout.
 ///
 /// # Errors

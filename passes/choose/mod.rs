@@ -1,5 +1,7 @@
-//! The choice of layouts: plans, removal of conversions, and indexing maps; functions in the place of their calls before it.
+//! The choice of layouts: plans, removal of conversions, and indexing maps. Before it, functions in the place of their calls,
+//! and constants in the place of their transposes.
 
+pub mod fold_constants;
 pub mod indexing_analysis;
 pub mod inline_calls;
 #[cfg(not(feature = "plan"))]

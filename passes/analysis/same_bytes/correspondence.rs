@@ -16,6 +16,7 @@ use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
+use tensor_layout::analysis::linear;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, Form, IndexingMap, Interval, simplify};
 use tensor_layout::tiled::{Layout, Tiling};
@@ -111,6 +112,36 @@ impl Correspondence {
             return false;
         }
         gap(at.clone(), &into) == Interval::new(0, 0) || self.agrees_one_by_one(at, into)
+    }
+
+    /// The number in the operand, of this shape, of each element of the result, both in row-major order. `None` where sizes
+    /// are known only at run time, where the operand's index is no sum of the result's, and where elements are repeated.
+    pub fn sources(&self, from: &[Option<i64>]) -> Option<impl Iterator<Item = usize> + use<>> {
+        let [own, result] = &self.sides;
+        let term = |((index, _), stride): (&(Expr, Expr), Option<i64>)| Some(index.clone().times(stride?));
+        let (mut steps, first) = linear(&Expr::sum(own.iter().zip(row_major(from)).map(term).collect::<Option<_>>()?))?;
+        let side = result.iter().map(|(index, _)| {
+            let Expr::Var(k) = index else { return None };
+            let step = steps.remove(k).unwrap_or(0);
+            Some(((*self.loops.get(*k)?)?, i64::try_from(step).ok()?))
+        });
+        let (sizes, strides): (Vec<i64>, Vec<i64>) = side.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let count = sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size))?;
+        if !steps.is_empty() || count > elements(from)? {
+            return None;
+        }
+        let (mut index, mut at) = (vec![0; sizes.len()], i64::try_from(first).ok()?);
+        Some((0..count).map(move |_| {
+            let now = at;
+            for d in (0..sizes.len()).rev() {
+                (index[d], at) = (index[d] + 1, at + strides[d]);
+                if index[d] < sizes[d] {
+                    break;
+                }
+                (index[d], at) = (0, at - strides[d] * sizes[d]);
+            }
+            now as usize
+        }))
     }
 
     /// Whether two expressions agree in every iteration, if these are few.

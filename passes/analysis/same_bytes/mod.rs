@@ -24,6 +24,7 @@ mod overwritten;
 
 use crate::analysis::aliases::{has_own_buffer, is_constant, only_reads, updated};
 use crate::buffers::index::constant_value;
+use crate::buffers::lowered::takes_constant;
 use crate::buffers::operations::{SLICE_OR_RESHAPE, UNREALIZED_CAST, is};
 use crate::buffers::views::is_read_in_place;
 use correspondence::{Correspondence, StoredTensor};
@@ -137,6 +138,26 @@ impl<'c> SameBytes<'c> {
             writable.expect("it was made with this attribute");
         }
     }
+}
+
+/// The value of an operation that only moves the elements of a constant, each to one place. `None` for any other, and
+/// where lowering takes no such constant.
+pub fn moved_constant<'c>(op: Op<'c>) -> Option<Attribute<'c>> {
+    let number = handed_on(op)?;
+    let (source, t) = (ir::operands(op)[number], ir::result(op, 0).r#type());
+    let made = ir::defining_op(source).filter(|op| ir::name(*op) == "arith.constant")?;
+    let constant = ir::constant(ir::attribute(made, "value")?)?;
+    // What a conversion says, such as `keep` or `async`, is said of a copy.
+    let is_kept = ir::name(op) == "layout.convert" && !ir::attributes(op).is_empty();
+    if is_kept || !takes_constant(t) {
+        return None;
+    }
+    if ir::indexing_maps(op).is_none() && !matches!(ir::name(op), "linalg.pack" | "linalg.unpack") {
+        return constant.reshaped(t);
+    }
+    let [from, to] = [source.r#type(), t].map(|t| ir::tensor(t).map(|t| t.shape).unwrap_or_default());
+    let sources = Correspondence::of(op, number, [&from, &to])?.sources(&from)?;
+    constant.resplat(t).or_else(|| constant.gathered(t, sources.map(Some)))
 }
 
 /// The number of the operand whose elements are those of the result, in another order perhaps. A structured operation

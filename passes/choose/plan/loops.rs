@@ -5,11 +5,8 @@ use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::choose::indexing_analysis::{SiteOperand, reads, shape, site};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, ValueLike};
+use tensor_layout::limits;
 use tensor_layout::operations::{Array, Loops, Operation, Shape};
-
-/// The most elements of a constant that is put in the order of another layout. Padded to 128 lanes, lowering still takes
-/// it.
-const MAX_CONSTANT: i64 = 1 << 19;
 
 /// A structured operation.
 pub enum Computed<'c> {
@@ -85,5 +82,6 @@ pub fn scalar_of(t: Type) -> Array {
 pub fn is_movable(op: Op) -> bool {
     let sizes = ir::tensor(ir::result(op, 0).r#type()).and_then(|t| t.sizes());
     let elements = sizes.and_then(|sizes| sizes.into_iter().try_fold(1i64, i64::checked_mul));
-    elements.is_some_and(|n| n <= MAX_CONSTANT) && ir::attribute(op, "value").and_then(ir::constant).is_some()
+    elements.is_some_and(|n| n <= limits::CONSTANT_ELEMENTS)
+        && ir::attribute(op, "value").and_then(ir::constant).is_some()
 }

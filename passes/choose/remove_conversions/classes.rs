@@ -8,7 +8,7 @@
 //! Each class keeps its distinct shapes. The smaller list is added to the larger one, so all merges of `n` values take
 //! `n log n` steps.
 
-use crate::buffers::lowered::{AnyLayout, LoweredMemRef};
+use crate::buffers::lowered::{AnyLayout, LoweredMemRef, takes_constant};
 use crate::buffers::spread::Axes;
 use crate::pass::options::Form;
 use layout_dialect::element;
@@ -222,9 +222,10 @@ impl<'c> Classes<'c> {
     }
 }
 
-/// The value of an `arith.constant` as a constant of another type; `None` if its elements are not in the module.
+/// The value of an `arith.constant` as a constant of another type; `None` if its elements are not in the module, or
+/// lowering takes no such constant.
 pub fn reshaped<'c>(constant: ir::Op<'c>, t: Type<'c>) -> Option<Attribute<'c>> {
-    ir::constant(ir::attribute(constant, "value")?)?.reshaped(t)
+    ir::constant(ir::attribute(constant, "value")?).filter(|_| takes_constant(t))?.reshaped(t)
 }
 
 /// Whether tensors of a type can have a layout.
