@@ -209,6 +209,11 @@ struct PlanFlag : PassPipelineOptions<PlanFlag> {
   Option<bool> verify{*this, "verify",
                       llvm::cl::desc("Check that functions still "
                                      "compute what they did")};
+  Option<std::string> weights{
+      *this, "weights",
+      llvm::cl::desc("The object file for constants of many bytes; only for "
+                     "layout-to-llvm"),
+      llvm::cl::init("none")};
   Option<bool> plan{*this, "plan",
                     llvm::cl::desc("Choose layouts first; with the options of "
                                    "layout-plan, which are here, too")};

@@ -373,6 +373,33 @@ def LayoutExpandFloats
   ];
 }
 
+def LayoutExportWeights
+    : LayoutPass<"llvm", "layout-export-weights", "::mlir::ModuleOp"> {
+  let summary = "Move constants of many bytes to an object file";
+  let description = [{
+    Writes each `llvm.mlir.global` that is a constant, and has at least `minimum`
+    bytes, into an object file in ELF, for the module's
+    `llvm.target_triple` or for this machine. The global stays in the module as a
+    declaration. A program is linked with both. So the data go neither through the
+    text of LLVM IR nor through LLVM.
+
+    The bytes are as LLVM would lay them out, in the layout that lowering gave them,
+    little-endian, aligned to 64 bytes or as the global says. A private constant is
+    named by a hash of its bytes: equal arrays become one, in a module and in a
+    program that is linked from several. Other constants keep their names.
+
+    Splats stay, and so do variables, constants in a section or another address
+    space, and constants of elements whose size depends on the machine, such as f80.
+    The file is written whole or not at all.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"none\"",
+           "The object file; without one, nothing moves">,
+    Option<"minimum", "minimum", "uint64_t", "1024",
+           "The least bytes of a constant that is moved">
+  ];
+}
+
 def LayoutLowerBufferization
     : LayoutPass<"bufferize", "layout-lower-bufferization",
                  "::mlir::ModuleOp"> {
@@ -869,10 +896,12 @@ def LayoutWidenSums
 /// Passes and pipelines that run one after another on a module, registered
 /// under a name. They have the options of `optionsOf`, `verify`, which runs the
 /// passes in `layout-verify`, and `plan` with those of
-/// `planOf`; those with `$arena` have `arena`. In their text stand
+/// `planOf`; those with `$arena` have `arena`, those with `$weights`
+/// `weights`. In their text stand
 ///   $options  for the options of `optionsOf`,
-///   $all      for all options, but `arena`,
+///   $all      for all options, but `arena` and `weights`,
 ///   $arena    for where the memory of a call is from,
+///   $weights  for layout-export-weights where there is `weights`, and nothing,
 ///   $sums     for layout-widen-sums with `reassociate`, and nothing,
 ///   $verified for nothing: `verify` compares the program after the passes
 ///             before it with that after the last,
@@ -930,7 +959,8 @@ def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
     "layout-strip-memory-spaces",
     "layout-to-memref{$all}",
     "layout-convert-to-llvm{arena=$arena}",
-    "layout-verify-llvm"
+    "layout-verify-llvm",
+    "$weights"
   ];
 }
 

@@ -56,11 +56,12 @@ fn options(passes: &Passes) -> Result<String, String> {
     let owners =
         passes.passes.iter().flat_map(|pass| pass.options.iter().map(|option| (&option.argument, &pass.argument)));
     let _ = writeln!(text, "const OWNERS: &[(&str, &str)] = &{:?};\n", owners.collect::<Vec<_>>());
-    for pass in passes.passes.iter().filter(|pass| !pass.options.is_empty() && !has_text(pass)) {
+    for pass in passes.passes.iter().filter(|pass| !pass.options.is_empty() && !runs_passes(pass)) {
         let about = format!("The options of `{}`", pass.argument);
         let and_of: Vec<_> = passes.pipelines.iter().filter(|pipeline| pipeline.options_of == pass.argument).collect();
         let about = if and_of.is_empty() { about } else { format!("{about} and of the pipelines") };
-        let _ = writeln!(text, "options! {{\n    #[doc = \"{about}.\"]\n    {} {{", options_type(pass));
+        let copied = if pass.options.iter().any(is_text) { "" } else { "\n    #[derive(Copy)]" };
+        let _ = writeln!(text, "options! {{\n    #[doc = \"{about}.\"]{copied}\n    {} {{", options_type(pass));
         for option in &pass.options {
             let (rust, default) = rust_type(option, &passes.choices)?;
             let name = option.argument.replace('-', "_");
@@ -78,6 +79,9 @@ fn rust_type(option: &PassOption, choices: &[Choices]) -> Result<(String, String
     if let Some((_, rust)) = simple.iter().find(|(cpp, _)| *cpp == option.cpp_type) {
         return Ok(((*rust).into(), option.default.clone()));
     }
+    if is_text(option) {
+        return Ok(("String".into(), format!("{}.into()", option.default)));
+    }
     let name = option.cpp_type.trim_start_matches("::layout::");
     if choices.iter().any(|known| known.name == name) {
         let default = option.default.rsplit("::").next().unwrap_or_default();
@@ -92,9 +96,14 @@ fn rust_type(option: &PassOption, choices: &[Choices]) -> Result<(String, String
     ))
 }
 
-/// Whether an option is free text, such as the passes of `layout-verify`: such a pass is no value.
-fn has_text(pass: &Pass) -> bool {
-    pass.options.iter().any(|option| option.cpp_type == "std::string")
+/// Whether an option is free text, such as the name of a file.
+fn is_text(option: &PassOption) -> bool {
+    option.cpp_type == "std::string"
+}
+
+/// Whether a pass runs those that its options name, as `layout-verify` does: it is no value.
+fn runs_passes(pass: &Pass) -> bool {
+    pass.options.iter().any(|option| option.argument == "passes")
 }
 
 /// The name of the struct of a pass's options.
@@ -104,7 +113,7 @@ fn options_type(pass: &Pass) -> String {
 
 /// The enum of the passes, in the order of their names, and the tables of it.
 fn enum_of(passes: &Passes) -> String {
-    let mut all: Vec<&Pass> = passes.passes.iter().filter(|pass| !has_text(pass)).collect();
+    let mut all: Vec<&Pass> = passes.passes.iter().filter(|pass| !runs_passes(pass)).collect();
     all.sort_by_key(|pass| &pass.argument);
     let mut tables = PassTables::default();
     all.into_iter().for_each(|pass| tables.add(pass));
@@ -154,7 +163,7 @@ impl PassTables {
         format!(
             "/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{{form=physical}}`; with
 /// `{{:#}}` with all options, as MLIR prints it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {{
 {variants}}}
 

@@ -9,12 +9,12 @@
 //! let plan = PlanOptions { machine: PlanMachine::TpuV5e, ..PlanOptions::default() };
 //! let options = PipelineOptions { plan: Some(plan), ..PipelineOptions::default() };
 //! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
-//! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options));
+//! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options.clone()));
 //! assert!(pipelines::TO_MEMREF.text(options).contains(",layout-plan{machine=tpu_v5e},layout-remove-conversions,"));
 //! ```
 
 use crate::check::verify;
-use crate::pass::options::{Arena, LowerMemrefsOptions, Parallel, PlanOptions, read, words};
+use crate::pass::options::{Arena, LowerMemrefsOptions, NONE, Parallel, PlanOptions, Value, read, words};
 use crate::pass::upstream;
 use crate::registry::{NAMES, Pass};
 use melior::{Error, pass::OperationPassManager};
@@ -33,7 +33,7 @@ pub struct Pipeline {
 }
 
 /// The options of a pipeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PipelineOptions {
     /// Options of lowering.
     pub lowering: LowerMemrefsOptions,
@@ -41,6 +41,8 @@ pub struct PipelineOptions {
     pub plan: Option<PlanOptions>,
     /// The memory of a call; only for `layout-to-llvm`.
     pub arena: Arena,
+    /// The object file for constants of many bytes; only for `layout-to-llvm`.
+    pub weights: Option<String>,
     /// Whether `layout-verify` runs the passes.
     pub verify: bool,
 }
@@ -58,7 +60,10 @@ impl fmt::Display for PipelineOptions {
         if self.verify {
             f.write_str(" verify")?;
         }
-        if self.arena == Arena::default() { Ok(()) } else { write!(f, " arena={}", self.arena.name()) }
+        if self.arena != Arena::default() {
+            write!(f, " arena={}", self.arena.name())?;
+        }
+        self.weights.as_ref().map_or(Ok(()), |file| write!(f, " weights={}", file.write()))
     }
 }
 
@@ -68,12 +73,13 @@ impl FromStr for PipelineOptions {
     /// Reads the options of lowering, and those of `layout-plan` if `plan` is one of them.
     fn from_str(text: &str) -> Result<PipelineOptions, String> {
         let (mut planned, mut of_plan, mut others) = (false, None, [String::new(), String::new()]);
-        let (mut arena, mut verify) = (Arena::default(), false);
+        let (mut arena, mut weights, mut verify) = (Arena::default(), None, false);
         for (name, value) in words(text) {
             match name {
                 "plan" => planned = read(name, value)?,
                 "verify" => verify = read(name, value)?,
                 "arena" => arena = read(name, value)?,
+                "weights" => weights = Some(read(name, value)?).filter(|file| file != NONE),
                 _ => {
                     let plans = PlanOptions::NAMES.contains(&name);
                     of_plan = of_plan.or(plans.then_some(name));
@@ -86,7 +92,7 @@ impl FromStr for PipelineOptions {
             return Err(format!("{name} is an option of `plan`, which must be given, too"));
         }
         let plan = planned.then(|| others[1].parse()).transpose()?;
-        Ok(PipelineOptions { lowering: others[0].parse()?, plan, arena, verify })
+        Ok(PipelineOptions { lowering: others[0].parse()?, plan, arena, weights, verify })
     }
 }
 
@@ -108,7 +114,7 @@ impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
     pub fn text(&self, options: impl Into<PipelineOptions>) -> String {
         let options = options.into();
-        let (first, verified) = self.parts(options);
+        let (first, verified) = self.parts(&options);
         // A pipeline around another leaves the option to that.
         match options.verify && !self.is_made_of_another() {
             true => format!("{first}{}{{passes={{{verified}}}}}", verify::NAME),
@@ -117,12 +123,13 @@ impl Pipeline {
     }
 
     /// The text of the passes before those that `verify` runs, with a comma at its end, and that of the others.
-    fn parts(&self, options: PipelineOptions) -> (String, String) {
+    fn parts(&self, options: &PipelineOptions) -> (String, String) {
         // After a plan, conversions between a row-major layout and none are left; they move nothing.
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
         let choose = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
-        let all = all.replace("$all", &PipelineOptions { arena: Arena::default(), ..options }.to_string());
+        let of_all = PipelineOptions { arena: Arena::default(), weights: None, ..options.clone() };
+        let all = all.replace("$all", &of_all.to_string());
         let parallel = match options.lowering.parallel {
             Parallel::Openmp => "convert-scf-to-openmp,canonicalize",
             Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
@@ -131,6 +138,8 @@ impl Pipeline {
             all.replace("$choose", &choose).replace("$parallel", parallel).replace("$arena", options.arena.name());
         let sums = if options.lowering.reassociate { "layout-widen-sums," } else { "" };
         let all = all.replace("$sums,", sums);
+        let export = |file: &String| format!(",layout-export-weights{{file={}}}", file.write());
+        let all = all.replace(",$weights", &options.weights.as_ref().map_or(String::new(), export));
         let (first, verified) = all.split_once("$verified,").unwrap_or(("", &all));
         (first.to_owned(), verified.to_owned())
     }
@@ -145,7 +154,7 @@ impl Pipeline {
         if !verify::is_wanted() || self.is_made_of_another() {
             return self.text(options);
         }
-        let (first, verified) = self.parts(options);
+        let (first, verified) = self.parts(&options);
         let remarks = if options.verify { "" } else { "remarks=false " };
         format!("{first}{}{{{remarks}steps={} passes={{{verified}}}}}", verify::NAME, verify::STEPS)
     }
@@ -155,9 +164,12 @@ impl Pipeline {
     /// # Errors
     /// The errors of [`LowerMemrefsOptions::check`], and an option of another pipeline.
     pub(crate) fn check(&self, options: &PipelineOptions) -> Result<(), String> {
-        let takes_arena = self.passes.iter().any(|pass| pass.contains("$arena"));
-        if options.arena != Arena::default() && !takes_arena {
+        let takes = |placeholder| self.passes.iter().any(|pass| pass.contains(placeholder));
+        if options.arena != Arena::default() && !takes("$arena") {
             return Err(format!("arena is an option of layout-to-llvm: {} leaves what it allocates", self.name));
+        }
+        if options.weights.is_some() && !takes("$weights") {
+            return Err(format!("weights is an option of layout-to-llvm: {} leaves constants as they are", self.name));
         }
         options.lowering.check()
     }

@@ -33,7 +33,7 @@ impl Pass {
     /// let text = manager.as_operation_pass_manager().to_string();
     /// assert!(text.starts_with("any(layout-lower-memrefs{") && text.ends_with("},func.func(layout-deallocate))"));
     /// ```
-    pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
+    pub fn add_to(&self, manager: OperationPassManager) -> Result<(), Error> {
         upstream::add_passes(manager, &self.to_string())
     }
 

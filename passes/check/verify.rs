@@ -3,16 +3,13 @@
 //! Here are its options. The crate `layout-verify`, which uses nothing of this project, compares; without the feature
 //! `verify` the pass is an error.
 
-use crate::pass::options::{read, words};
+use crate::pass::options::{NONE, read, words};
 
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
 
 /// If this is set, and not 0, each pipeline runs with verification, which reports only errors and takes its time.
 const WANTED: &str = "LAYOUT_VERIFY";
-
-/// The value of an option that is text where none is given.
-const NONE: &str = "none";
 
 /// The step limit of a function in that case: a test may take longer than lowering does.
 pub(crate) const STEPS: u64 = 1 << 20;

@@ -6,6 +6,7 @@ pub mod call_libm;
 pub mod convert_to_llvm;
 pub(crate) mod dynamic_reshapes;
 pub mod expand_floats;
+pub mod export_weights;
 pub mod mask_as_integers;
 pub mod outline_loops;
 pub mod scf_to_cf;

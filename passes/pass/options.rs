@@ -51,6 +51,9 @@ impl Value for bool {
     }
 }
 
+/// The value of an option that is text where none is given.
+pub(crate) const NONE: &str = "none";
+
 /// The number of a text as LLVM reads it: `0x` is the prefix of hexadecimal digits, `0b` of binary ones, `0` and `0o`
 /// of octal ones.
 fn digits(text: &str) -> (&str, u32) {
@@ -82,6 +85,20 @@ macro_rules! numbers {
 }
 
 numbers!(u32, u64);
+
+impl Value for String {
+    fn expected() -> String {
+        "a text".into()
+    }
+
+    fn read(text: &str) -> Option<String> {
+        Some(text.into())
+    }
+
+    fn write(&self) -> String {
+        if self.contains(' ') { format!("{{{self}}}") } else { self.clone() }
+    }
+}
 
 /// Defines the enum of an option whose value is one of a few names.
 macro_rules! choices {
@@ -133,7 +150,7 @@ macro_rules! options {
         ///
         /// Prints as in the text of a pipeline: the first option, and other options that are not the default; with
         /// `{:#}` everything, as MLIR prints it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $type { $($(#[$meaning])* pub $field: $kind,)+ }
 
         impl Default for $type {

@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 /// Compiles a module of these programs. The flags say which programs keep scalar code although vectors were requested.
 /// Errors go to standard error.
-pub fn engine(context: &Context, texts: &[String], options: PipelineOptions) -> Option<(Engine, Vec<bool>)> {
+pub fn engine(context: &Context, texts: &[String], options: &PipelineOptions) -> Option<(Engine, Vec<bool>)> {
     let (module, scalar) = lowered(context, texts, options)?;
     Some((jit::engine(&module), scalar))
 }
 
-fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions) -> Option<(Module<'c>, Vec<bool>)> {
+fn lowered<'c>(context: &'c Context, texts: &[String], options: &PipelineOptions) -> Option<(Module<'c>, Vec<bool>)> {
     let remarks = Rc::new(RefCell::new(Vec::new()));
     let told = remarks.clone();
     let handler = context.attach_diagnostic_handler(move |diagnostic| {

@@ -92,7 +92,7 @@ impl Part {
         let lowering = if of_padding { LowerMemrefsOptions { padding: Padding::Typed, ..lowering } } else { lowering };
         let arena =
             if self.form == Form::Strided { choices.choice(&[Arena::Kept, Arena::None]) } else { Arena::default() };
-        PipelineOptions { lowering, plan, arena, verify: env::var_os(UNVERIFIED).is_none() }
+        PipelineOptions { lowering, plan, arena, verify: env::var_os(UNVERIFIED).is_none(), weights: None }
     }
 
     fn program(&self, choices: &mut Choices) -> Program {
@@ -126,25 +126,25 @@ impl Part {
             let part = Part { vectors: numbers[0] >= self.programs, ..*self };
             let options = part.options(&mut part.choices(0, numbers[0] / BATCH));
             let programs: Vec<Program> = numbers.iter().map(|k| part.program(&mut part.choices(1, *k))).collect();
-            different |= !part.run_batch(&context, options, numbers, &programs);
+            different |= !part.run_batch(&context, &options, numbers, &programs);
         }
         exit_code(!different)
     }
 
     /// Makes, compiles and runs one program.
     pub fn run_one(&self, case: &Case) -> ExitCode {
-        exit_code(self.run_batch(&jit::context(), case.options, &[0], std::slice::from_ref(&case.program)))
+        exit_code(self.run_batch(&jit::context(), &case.options, &[0], std::slice::from_ref(&case.program)))
     }
 
     /// Compiles programs together and runs each. Returns whether all succeed.
-    fn run_batch(&self, context: &Context, options: PipelineOptions, numbers: &[u64], programs: &[Program]) -> bool {
+    fn run_batch(&self, context: &Context, options: &PipelineOptions, numbers: &[u64], programs: &[Program]) -> bool {
         let all: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         let named = |prefix: &str, k: &u64| format!("{prefix}_p{k}");
         let numbered = || numbers.iter().zip(programs);
         let plain: Vec<String> = numbered().map(|(k, program)| program.plain_text(&named("plain", k))).collect();
         let tiled: Vec<String> = numbered().map(|(k, program)| program.text(&named("tiled", k))).collect();
         println!("{MARK}{} are compiled with {options}\n{}", all.join(" "), tiled.concat());
-        let Some((plain, _)) = compiled(context, self.form.into(), numbers, &plain) else { return false };
+        let Some((plain, _)) = compiled(context, &self.form.into(), numbers, &plain) else { return false };
         let Some(tiled) = compiled(context, options, numbers, &tiled) else { return false };
         let mut all_same = self.are_same(options, numbers, programs, (&plain, "plain"), (&tiled, "tiled"));
         if options.plan.is_some() {
@@ -160,7 +160,7 @@ impl Part {
     /// Runs programs compiled in two ways, whose names have different prefixes. Returns whether results agree.
     fn are_same(
         &self,
-        options: PipelineOptions,
+        options: &PipelineOptions,
         numbers: &[u64],
         programs: &[Program],
         (plain, first): (&Engine, &str),
@@ -226,7 +226,7 @@ pub fn widened(seed: u64) -> Result<(), String> {
 /// Compiles programs together; after a failure, reports which of them do not compile.
 fn compiled(
     context: &Context,
-    options: PipelineOptions,
+    options: &PipelineOptions,
     numbers: &[u64],
     texts: &[String],
 ) -> Option<(Engine, Vec<bool>)> {

@@ -185,8 +185,9 @@ impl Place {
         let mut shown = format!("\nBefore, `{file}`:\n\n```mlir\n{}\n```\n", input.join("\n"));
         for command in commands {
             let arguments = command.trim_start_matches("// layout-opt ");
-            let mut opt = Command::new(self.0.tools.join("layout-opt"));
-            opt.arg(&file).args(arguments.split_whitespace()).current_dir(&scratch);
+            let mut opt = Command::new("sh");
+            let command = format!("\"$0\" {file} {arguments}");
+            opt.args(["-c", &command]).arg(self.0.tools.join("layout-opt")).current_dir(&scratch);
             let output = opt.output().expect("layout-opt runs");
             let [printed, errors] =
                 [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -240,7 +241,7 @@ impl OptionTables<'_> {
         let own = indent(all[at]);
         // The pass of `plan` is in a pipeline only if `plan` is set, and few pipelines forward `arena`.
         let mut defaults = self.plan.clone();
-        for (name, value) in [("arena", "call"), ("plan", "false"), ("verify", "false")] {
+        for (name, value) in [("arena", "call"), ("plan", "false"), ("verify", "false"), ("weights", "none")] {
             defaults.entry(name.into()).or_insert_with(|| value.into());
         }
         defaults.extend(self.place.defaults(name));
