@@ -35,7 +35,7 @@ def compiled(file: pathlib.Path, work: pathlib.Path) -> tuple[dict[str, float], 
         how = dataclasses.replace(FAST, flags=(level, *FLAGS[1:]), passes=PASSES)
         path, code = library.library(name, mlir.read_text(), folder, how)
         alone = folder / "alone.so"
-        took |= code.seconds | {"linked": library.step(CLANG, "-shared", code.object, "-o", alone, "-lm", *LINK)}
+        took |= code.seconds | {"linked": library.step(CLANG, "-shared", *code.objects, "-o", alone, "-lm", *LINK)}
         seconds.append(took)
         paths.append(path)
     least = {step: min(took[step] for took in seconds) for step in seconds[0]}

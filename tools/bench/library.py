@@ -37,7 +37,8 @@ class Code:
 
     low: pathlib.Path
     llvm: pathlib.Path
-    object: pathlib.Path
+    # The code, and the constants of many bytes.
+    objects: Sequence[pathlib.Path]
     seconds: dict[str, float]
 
 
@@ -48,14 +49,15 @@ def step(*command: Argument) -> float:
 
 def compiled(name: str, mlir: str, work: pathlib.Path, how: How) -> Code:
     """The code of a module."""
-    source, low, llvm, made = (work / f"{name}{end}" for end in (".mlir", ".llvm.mlir", ".ll", ".o"))
+    source, low, llvm, made, weights = (work / f"{name}{end}" for end in (".mlir", ".llvm.mlir", ".ll", ".o", ".weights.o"))
+    export = f"--layout-export-weights=file={{{weights}}}"
     source.write_text(mlir)
     seconds = {
-        "lowered": step(TOOLS / "layout-opt", *how.passes, source, "-o", low),
+        "lowered": step(TOOLS / "layout-opt", *how.passes, export, source, "-o", low),
         "translated": step(LLVM / "bin/mlir-translate", "--mlir-to-llvmir", low, "-o", llvm),
         "compiled": step(CLANG, *how.flags, "-w", "-c", "-fPIC", "-x", "ir", llvm, "-o", made),
     }
-    return Code(low, llvm, made, seconds)
+    return Code(low, llvm, (made, weights), seconds)
 
 
 def imported(hlo: pathlib.Path, mlir: pathlib.Path) -> float:
@@ -78,7 +80,7 @@ def library(name: str, mlir: str, work: pathlib.Path, how: How) -> tuple[pathlib
     path, stubs = (work / f"{name}{end}" for end in (".so", ".c"))
     masks = externals.constants(mlir) if stem in externals.WITH_MASKS else ""
     stubs.write_text(source(exchanges, {function: taken for function, (taken, _) in signatures.items()}) + masks)
-    objects = [stubs, program.object, beside.object, *how.link]
+    objects = [stubs, *program.objects, *beside.objects, *how.link]
     run([CLANG, "-w", "-shared", "-fPIC", *objects, "-o", path, *LIBRARIES, "-lmlir_c_runner_utils"], memory=MEMORY)
     ranks = {function: ranks for function, (_, ranks) in signatures.items()}
     (work / f"{name}.so.json").write_text(json.dumps({"ranks": ranks, "exchanges": exchanges}))

@@ -111,5 +111,5 @@ class Build:
         """The kernel of a module that some passes lower."""
         code, path = compiled(name, text, self.folder, How(passes, FLAGS)), self.folder / f"{name}.so"
         # With glibc, -lm brings libmvec too. Loops of upstream round to bf16 by a function where the machine cannot.
-        run([CLANG, "-shared", code.object, "-o", path, *LIBRARIES, "-lmlir_float16_utils"])
+        run([CLANG, "-shared", *code.objects, "-o", path, *LIBRARIES, "-lmlir_float16_utils"])
         return Function(path, arguments, sum(code.seconds.values()))
