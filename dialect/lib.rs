@@ -122,7 +122,7 @@ pub use context::borrowed;
 pub use convert::convert;
 pub use imports::{load, register, resource_data, resource_with_type, shape};
 pub use machine::{
-    FEEDS, MACHINE, MANUAL_DEALLOCATION, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout, local_bytes,
+    COST, FEEDS, MACHINE, MANUAL_DEALLOCATION, MODEL, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout, local_bytes,
 };
 pub use movement::movement;
 pub use values::{

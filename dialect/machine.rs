@@ -5,8 +5,8 @@
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
 //! buffers of a program are checked one by one; whether all of them fit at the same time is not.
 //!
-//! `layout.padding` on an argument is a number, and `layout.trip_count` on a loop an `i64` of at least 0. The other names
-//! are those that the passes of this project attach; their contents are not checked.
+//! `layout.padding` on an argument is a number, and `layout.trip_count` on a loop an `i64` of at least 0. A function may have
+//! `layout.model`, a text, and `layout.cost`, an `i64` of at least 0. The other names are those that the passes of this project attach; their contents are not checked.
 
 use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};
@@ -44,7 +44,12 @@ pub const TRIP_COUNT: &str = "layout.trip_count";
 /// The operations that may have a [`TRIP_COUNT`].
 const LOOPS: [&str; 4] = ["scf.for", "scf.forall", "scf.parallel", "scf.while"];
 
-const NAMES: [&str; 7] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING, ORIGINS, TRIP_COUNT];
+/// On a function: the name of the operation that it computes.
+pub const MODEL: &str = "layout.model";
+/// Beside [`MODEL`]: the cost of the operation, in the unit of the machine.
+pub const COST: &str = "layout.cost";
+
+const NAMES: [&str; 9] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING, ORIGINS, TRIP_COUNT, MODEL, COST];
 
 /// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
 /// wrong.
@@ -62,16 +67,22 @@ pub fn verify_attribute<'c>(
     if name == PADDING && !(attribute.is_float() || attribute.is_integer()) {
         return wrong(format!("`{PADDING}` must be a number such as 0.0 : f32, found {attribute}"));
     }
-    if name == TRIP_COUNT {
-        let is_count = |count: IntegerAttribute| count.value() >= 0 && count.r#type().to_string() == "i64";
-        if !IntegerAttribute::try_from(attribute).is_ok_and(is_count) {
-            return wrong(format!("`{TRIP_COUNT}` must be an i64 of at least 0, such as 32 : i64, found {attribute}"));
-        }
-        let found = op.name();
-        let found = found.as_string_ref().as_str().unwrap_or("another operation");
-        if !LOOPS.contains(&found) {
-            return wrong(format!("`{TRIP_COUNT}` must be on one of {}, found it on '{found}'", LOOPS.join(", ")));
-        }
+    let is_count = |count: IntegerAttribute| count.value() >= 0 && count.r#type().to_string() == "i64";
+    if matches!(name, TRIP_COUNT | COST) && !IntegerAttribute::try_from(attribute).is_ok_and(is_count) {
+        return wrong(format!("`{name}` must be an i64 of at least 0, such as 32 : i64, found {attribute}"));
+    }
+    if name == MODEL && !attribute.is_string() {
+        return wrong(format!(
+            "`{MODEL}` must be the name of an operation, such as \"mini.product\", found {attribute}"
+        ));
+    }
+    let found = op.name();
+    let found = found.as_string_ref().as_str().unwrap_or("another operation");
+    if name == TRIP_COUNT && !LOOPS.contains(&found) {
+        return wrong(format!("`{TRIP_COUNT}` must be on one of {}, found it on '{found}'", LOOPS.join(", ")));
+    }
+    if matches!(name, MODEL | COST) && found != "func.func" {
+        return wrong(format!("`{name}` must be on a func.func, found it on '{found}'"));
     }
     if name != MACHINE {
         return Ok(());

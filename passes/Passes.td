@@ -189,7 +189,8 @@ def LayoutRemoveConversions
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 
@@ -465,7 +466,11 @@ def LayoutIndexingAnalysis : LayoutPass<"choose", "layout-indexing-analysis"> {
            "Print remarks, with reasons and where run-time values come from, "
            "and attach nothing">
   ];
-  let dependentDialects = ["::layout::LayoutDialect"];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def LayoutInlineCalls
@@ -529,6 +534,26 @@ def LayoutExpandForeign
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def LayoutExpandOperations
+    : LayoutPass<"models", "layout-expand-operations", "::mlir::ModuleOp"> {
+  let summary = "Expand operations of other compilers by their models";
+  let description = [{
+    An operation with a model becomes the operations that the model builds, so
+    that the passes after this one lower it. A model is `LayoutOpInterface` of
+    C++, a `LayoutOp` that a compiler in Rust registers, or a function of the
+    module that has the operation's name as the attribute `layout.model`, and the
+    types of its operands and results apart from layouts. The other passes that
+    choose layouts, analyse or verify know these operations as they are.
+
+    A model that does not fit its operation is an error.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 
@@ -691,7 +716,8 @@ def LayoutPlan : LayoutPass<"choose", "layout-plan", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

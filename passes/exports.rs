@@ -69,7 +69,7 @@ fn run_stage<'s>(
         // SAFETY: this is the box of the first stage.
         let state = unsafe { &mut *kept.cast::<comparison::State>() };
         let passes: Vec<String> = verify::passes(options).into_iter().flat_map(expanded).collect();
-        let passes = comparison::run(rewriter.root(), (&passes, options), number, state)?;
+        let passes = comparison::run(rewriter, (&passes, options), number, state)?;
         return Ok(passes.map_or(Next::Unchanged, |passes| Next::Run { passes, number: number + 1, changed: false }));
     }
     let wrong = |message| vec![Diagnostic::error(ir::location(rewriter.root()), message)];

@@ -13,15 +13,16 @@
 //! | `pass` | the interface of passes: options, stages, diagnostics, MLIR's C++ in safe functions | |
 //! | `buffers` | lowering of types and indices, traits of upstream's operations, asynchronous copies, descriptors | `pass` |
 //! | `analysis` | facts about functions and buffers: aliases, ownership, numbers of executions, copies that move nothing | `buffers` |
+//! | [`models`] | operations of other compilers as functions that compute the same | `analysis`, `pass` |
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `pass` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `analysis`, `buffers`, `kernel`, `pass` |
 //! | [`bufferize`] | from tensors to buffers, and their deallocation | `analysis`, `buffers`, `pass` |
 //! | [`foreign`] | operations of other projects' dialects: StableHLO by the import of HLO, others as programs of loops | `pass` |
-//! | [`choose`] | plans of layouts, removal of conversions, indexing maps | `analysis`, `bufferize`, `buffers`, `pass` |
+//! | [`choose`] | plans of layouts, removal of conversions, indexing maps | `analysis`, `bufferize`, `buffers`, `models`, `pass` |
 //! | [`distribute`] | operations spread over places, and programs of several processes | `analysis`, `buffers`, `choose`, `pass` |
 //! | [`lower`] | from memrefs with layouts to loops over upstream's memrefs, and arenas | `analysis`, `buffers`, `kernel`, `pass`, `vectorize` |
 //! | [`llvm`] | from loops to the LLVM dialect | `buffers`, `distribute`, `pass` |
-//! | [`check`] | verification of other passes, and of their result | `analysis`, `pass` |
+//! | [`check`] | verification of other passes, and of their result | `analysis`, `models`, `pass` |
 //! | `registry` | the generated passes as values | `bufferize`, `choose`, `llvm`, `pass` |
 //! | [`pipelines`] | the generated pipelines | `check`, `pass`, `registry` |
 //! | `exports` | functions for C++: `layout_rs_*` | `check`, `choose`, `lower`, `pass`, `pipelines`, `registry` |
@@ -67,6 +68,7 @@ pub mod foreign;
 mod kernel;
 pub mod llvm;
 pub mod lower;
+pub mod models;
 mod pass;
 pub mod pipelines;
 mod registry;

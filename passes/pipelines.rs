@@ -10,7 +10,7 @@
 //! let options = PipelineOptions { plan: Some(plan), ..PipelineOptions::default() };
 //! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
 //! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options.clone()));
-//! assert!(pipelines::TO_MEMREF.text(options).contains(",layout-plan{machine=tpu_v5e},layout-remove-conversions,"));
+//! assert!(pipelines::TO_MEMREF.text(options).contains(",layout-plan{machine=tpu_v5e},layout-expand-operations,"));
 //! ```
 
 use crate::check::verify;
@@ -126,7 +126,7 @@ impl Pipeline {
     fn parts(&self, options: &PipelineOptions) -> (String, String) {
         // After a plan, conversions between a row-major layout and none are left; they move nothing.
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
-        let choose = plan + "layout-remove-conversions";
+        let choose = plan + "layout-expand-operations,layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
         let of_all = PipelineOptions { arena: Arena::default(), weights: None, ..options.clone() };
         let all = all.replace("$all", &of_all.to_string());

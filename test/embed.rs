@@ -30,10 +30,12 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let suite = Arc::new(suite);
-    let tests: [(&str, Test); 16] = [
+    let tests: [(&str, Test); 18] = [
         ("page", |suite| if suite.page.is_empty() { Ok(()) } else { Err(suite.page.join("\n").into()) }),
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
+        ("operations_by_find_package", |suite| suite.operations_of_another_compiler("found")),
+        ("operations_by_add_subdirectory", |suite| suite.operations_of_another_compiler("within")),
         ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
         ("kernels_of_another_compiler", Suite::kernels_of_another_compiler),
         ("cpp_accessors", Suite::cpp_accessors),
@@ -140,6 +142,39 @@ impl Suite {
         absent(&lowered, "layout.")?;
         let [strided, _] = mini(&["--mini-place", "--layout-to-memref=form=strided"])?;
         absent(&strided, "layout.")
+    }
+
+    /// The example's own operations are planned, moved through, analysed, lowered and verified.
+    fn operations_of_another_compiler(&self, way: &str) -> Result<(), Failed> {
+        let example = self.checkout.root.join("examples/embed-cpp");
+        let mini = |arguments: &[&str]| {
+            let mut command = Command::new(self.folder.join(way).join("mini-opt"));
+            run(command.arg("operations.mlir").args(arguments).current_dir(&example), 0)
+        };
+        let [planned, report] = mini(&["--layout-plan=machine=tpu_v5e report"])?;
+        in_order(&report, &["remark: the plan costs ", " cycles and every plan at least "])?;
+        absent(&report, "nothing is known")?;
+        let rows = "tensor<256x128xf32, #layout.tiled<{1,0:T(8,128)}>>";
+        in_order(&planned, &["mini.product", "mini.relu", &format!("({rows}) -> {rows}"), "mini.normalize"])?;
+        let [moved, _] = mini(&["--layout-remove-conversions"])?;
+        in_order(&moved, &["mini.product %arg0, %arg1 : (tensor<256x512xf32, #layout.tiled<{0,1:T(8,128)}>>"])?;
+        let [_, maps] = mini(&["--layout-indexing-analysis=report", "-o", "/dev/null"])?;
+        let product = "operand 0 is read: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 255], d1 in [0, 127], s0 in [0, 511]";
+        in_order(&maps, &["indexing of `mini.product`", product, "indexing of `mini.normalize`"])?;
+        let [lowered, remarks] = mini(&["--layout-to-memref=verify plan machine=tpu_v5e"])?;
+        absent(&remarks, "@dense")?;
+        absent(&lowered, "mini.")?;
+        let mut mini = Command::new(self.folder.join(way).join("mini-opt"));
+        let numbers = self.checkout.root.join("test/embed/operations.mlir");
+        let [llvm, _] = run(mini.arg(numbers).arg("--layout-to-llvm=plan machine=tpu_v5e"), 0)?;
+        let file = self.folder.join("operations.llvm.mlir");
+        fs::write(&file, llvm)?;
+        let libraries = ["libmlir_runner_utils.so", "libmlir_c_runner_utils.so"];
+        let libraries = libraries.map(|name| self.checkout.llvm.join("lib").join(name).display().to_string()).join(",");
+        let mut runner = Command::new(self.checkout.llvm.join("bin/mlir-runner"));
+        runner.arg(&file).args(["-e", "main", "-entry-point-result=void"]).arg(format!("-shared-libs={libraries}"));
+        let [printed, _] = run(&mut runner, 0)?;
+        in_order(&printed, &["[[0.25,   0,   0.75],", "[0,   0.5,   0.5]]"])
     }
 
     fn example_says_what_is_wrong(&self) -> Result<(), Failed> {

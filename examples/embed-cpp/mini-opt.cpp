@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LowerKernels.h"
+#include "MiniOps.h"
 #include "Place.h"
 
 #include "layout/Layout.h"
@@ -23,6 +24,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
+  registry.insert<mini::MiniDialect>();
   layout::registerLayoutDialect(registry);
   layout::registerLayoutPassesAndPipelines();
 

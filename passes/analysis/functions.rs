@@ -1,6 +1,6 @@
 //! The functions of a module: their names, callers, and types.
 
-use layout_ir::{self as ir, Op};
+use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
 use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -74,4 +74,19 @@ pub fn set_function_type(function: Op) {
         .map(|values| values.into_iter().map(|v| v.r#type()).collect::<Vec<_>>());
     let new = ir::function_type(old, &inputs, &results);
     ir::edit(function).set_attribute("function_type", TypeAttribute::new(new).into());
+}
+
+/// Moves the operations of a function in place of a call, and erases both.
+pub fn inline_body<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
+    let body = ir::blocks(function)[0];
+    for (argument, given) in ir::arguments(body).into_iter().zip(ir::operands(call)) {
+        ir::replace_all_uses(argument, given);
+    }
+    let end = ends(function).next().expect("a function that is only called returns");
+    ir::operations(body).into_iter().filter(|op| *op != end).for_each(|op| ir::move_before(op, call));
+    for (result, value) in ir::results(call).into_iter().zip(ir::operands(end)) {
+        ir::replace_all_uses(result, value);
+    }
+    rewriter.erase(call);
+    rewriter.erase(function);
 }

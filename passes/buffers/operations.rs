@@ -211,6 +211,11 @@ fn traits(name: &str) -> Traits {
     row(name).or_else(dialect).unwrap_or(NONE)
 }
 
+/// Whether the table has an operation.
+pub fn is_known(name: &str) -> bool {
+    traits(name) != NONE
+}
+
 /// Whether an operation has all of these traits.
 pub fn is(name: &str, wanted: Traits) -> bool {
     traits(name).0 & wanted.0 == wanted.0

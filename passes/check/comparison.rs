@@ -2,11 +2,12 @@
 
 use super::verify::{flag, option, steps};
 use crate::analysis::origins;
+use crate::models;
 use crate::pass::diagnostic::{Diagnostic, Severity};
 use crate::pass::options::CheckWitnessOptions;
 use crate::pass::upstream::emit;
 use layout_dialect::ORIGINS;
-use layout_ir::{self as ir, Builder, Op};
+use layout_ir::{self as ir, Builder, Op, Rewriter};
 use layout_verify::{Finding, Limits, Source};
 use melior::ir::attribute::{AttributeLike, StringAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationPrintingFlags};
@@ -41,11 +42,12 @@ pub(crate) struct State<'c> {
 /// # Errors
 /// A program that computes something else.
 pub(crate) fn run<'c>(
-    module: Op<'c>,
+    rewriter: &'c Rewriter,
     (passes, options): (&[String], &str),
     number: usize,
     state: &mut State<'c>,
 ) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
     let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
     let limits = limits(passes, options).map_err(wrong)?;
     let remarks = flag(options, "remarks", true);
@@ -56,23 +58,24 @@ pub(crate) fn run<'c>(
     if hands_on {
         origins::number(module);
     }
+    let program = models::expanded(rewriter, module)?;
     match &mut state.source {
         // The program of one process computes a part of the former program: another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
             state.report += &told(source, module, passes, remarks)?;
-            state.source = Some(Source::new(module, limits));
+            state.source = Some(Source::new(program, limits));
         }
-        Some(source) if number > 0 => source.note(module, number),
-        _ => *state = State { source: Some(Source::new(module, limits)), ..State::default() },
+        Some(source) if number > 0 => source.note(program, number),
+        _ => *state = State { source: Some(Source::new(program, limits)), ..State::default() },
     }
     if let (Some(source), true) = (&mut state.source, hands_on) {
-        source.note_numbered(module);
+        source.note_numbered(program);
         state.witness = option(options, "witness").map(|_| Module::new(ir::location(module)));
-        state.witness.iter().for_each(|witness| add_program(witness, PROGRAMS[0], module));
+        state.witness.iter().for_each(|witness| add_program(witness, PROGRAMS[0], program));
     }
     let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
     let witness = state.witness.take();
-    witness.iter().for_each(|witness| add_program(witness, PROGRAMS[1], module));
+    witness.iter().for_each(|witness| add_program(witness, PROGRAMS[1], program));
     origins::forget(module);
     let write = |name: &str, text: &dyn Fn() -> String| {
         let Some(file) = option(options, name) else { return Ok(()) };

@@ -7,7 +7,7 @@
 //! A function with a single call is moved. A function of at most `SMALL` operations is copied to each of its calls, so
 //! that a module grows by at most this many operations for each call.
 
-use crate::analysis::functions::{called_only_functions, callee, ends, symbol};
+use crate::analysis::functions::{called_only_functions, callee, inline_body, symbol};
 use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
@@ -138,19 +138,4 @@ fn needs_function(op: Op) -> bool {
     let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
     let has_memory = ir::results(op).into_iter().chain(arguments).any(|v| ir::memref(v.r#type()).is_some());
     has_memory || ir::name(op) == "llvm.alloca" || ir::name(op).starts_with("affine.")
-}
-
-/// Moves the operations of a function in place of a call, and erases both.
-fn inline_body<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
-    let body = ir::blocks(function)[0];
-    for (argument, given) in ir::arguments(body).into_iter().zip(ir::operands(call)) {
-        ir::replace_all_uses(argument, given);
-    }
-    let end = ends(function).next().expect("a function that is only called returns");
-    ir::operations(body).into_iter().filter(|op| *op != end).for_each(|op| ir::move_before(op, call));
-    for (result, value) in ir::results(call).into_iter().zip(ir::operands(end)) {
-        ir::replace_all_uses(result, value);
-    }
-    rewriter.erase(call);
-    rewriter.erase(function);
 }

@@ -11,15 +11,38 @@ use crate::read::{
 };
 use layout_dialect::borrowed;
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{Block, BlockLike, BlockRef, Location, Module, OperationRef, Type, TypeLike, ValueLike};
+use melior::ir::{Block, BlockLike, BlockRef, Location, Module, Operation, OperationRef, Type, TypeLike, ValueLike};
 use mlir_sys as sys;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
+/// Operations in no block, which are destroyed with it.
+#[derive(Default)]
+pub struct Detached(RefCell<Vec<sys::MlirOperation>>);
+
+impl Detached {
+    /// Keeps an operation.
+    pub fn keep<'s>(&'s self, op: Operation<'_>) -> Op<'s> {
+        let raw = op.into_raw();
+        self.0.borrow_mut().push(raw);
+        // SAFETY: the operation is alive; it is destroyed with the list, from which the reference is borrowed.
+        unsafe { OperationRef::from_raw(raw) }
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        for op in self.0.take() {
+            // SAFETY: the list owns the operation; references to it were borrowed from the list.
+            unsafe { sys::mlirOperationDestroy(op) }
+        }
+    }
+}
+
 /// The operation that a pass works on, and the operations that the pass has erased below it.
 pub struct Rewriter {
     root: sys::MlirOperation,
-    copies: RefCell<Vec<sys::MlirOperation>>,
+    copies: Detached,
     erased: RefCell<Vec<sys::MlirOperation>>,
 }
 
@@ -31,7 +54,7 @@ impl Rewriter {
     /// it meanwhile. A reference to an operation below it that was made in another way is not used once the rewriter
     /// has erased that operation and is dropped.
     pub unsafe fn new(root: sys::MlirOperation) -> Rewriter {
-        Rewriter { root, copies: RefCell::default(), erased: RefCell::default() }
+        Rewriter { root, copies: Detached::default(), erased: RefCell::default() }
     }
 
     /// The operation that the pass works on.
@@ -42,12 +65,7 @@ impl Rewriter {
 
     /// A copy of an operation, in no block; it lives as long as the rewriter.
     pub fn copy<'s>(&'s self, op: Op<'s>) -> Op<'s> {
-        // SAFETY: the operation is alive; its copy is destroyed with the rewriter only.
-        unsafe {
-            let raw = sys::mlirOperationClone(op.to_raw());
-            self.copies.borrow_mut().push(raw);
-            OperationRef::from_raw(raw)
-        }
+        self.copies.keep((*op).clone())
     }
 
     /// The module with a text, in no block; it lives as long as the rewriter. `None` if the text is not that of a module,
@@ -58,8 +76,7 @@ impl Rewriter {
         // SAFETY: the module is alive; it is destroyed with the rewriter only.
         unsafe {
             let raw = sys::mlirModuleGetOperation(ManuallyDrop::new(module).to_raw());
-            self.copies.borrow_mut().push(raw);
-            Some(OperationRef::from_raw(raw))
+            Some(self.copies.keep(Operation::from_raw(raw)))
         }
     }
 
@@ -108,10 +125,7 @@ impl Rewriter {
 
 impl Drop for Rewriter {
     fn drop(&mut self) {
-        for copy in self.copies.take() {
-            // SAFETY: the rewriter owns the copy; references to it were borrowed from the rewriter.
-            unsafe { sys::mlirOperationDestroy(copy) }
-        }
+        drop(std::mem::take(&mut self.copies));
         for erased in self.erased.take() {
             // SAFETY: the operation is alive, in no block, and owned by the rewriter.
             let op: Op<'_> = unsafe { OperationRef::from_raw(erased) };

@@ -24,6 +24,7 @@ pub use cycles::cycle;
 pub use layout_dialect::borrowed;
 pub use read::*;
 pub use types::{
-    Shaped, Vector, bits, function, function_type, indices_below, is_buffer, memref, memref_type, offset_of, sizes,
-    sizes_attribute, strided, strides_and_offset, strides_of, tensor, tensor_type, vector, vector_type,
+    Shaped, Vector, bits, checked_tensor_type, function, function_type, indices_below, is_buffer, memref, memref_type,
+    offset_of, sizes, sizes_attribute, strided, strides_and_offset, strides_of, tensor, tensor_type, vector,
+    vector_type,
 };

@@ -163,16 +163,22 @@ pub fn vector_type<'c>(shape: &[i64], element: Type<'c>) -> Type<'c> {
 /// # Panics
 /// Where no tensor has them.
 pub fn tensor_type<'c>(s: &Shaped<'c>) -> Type<'c> {
+    // SAFETY: the context of a type is alive.
+    let location =
+        unsafe { Location::from_raw(sys::mlirLocationUnknownGet(sys::mlirTypeGetContext(s.element.to_raw()))) };
+    checked_tensor_type(location, s).unwrap_or_else(|| panic!("expected the parts of a tensor, found {s:?}"))
+}
+
+/// The type of a tensor; `None` if MLIR's checks refuse the parts, which it reports at the location.
+pub fn checked_tensor_type<'c>(location: Location<'c>, s: &Shaped<'c>) -> Option<Type<'c>> {
     let encoding = s.layout.map_or(NONE, |a| a.to_raw());
     // SAFETY: all parts are alive; the rank is that of the sizes, which MLIR copies. The result is null where MLIR's
     // checks refuse the parts.
-    let made = unsafe {
-        let location = sys::mlirLocationUnknownGet(sys::mlirTypeGetContext(s.element.to_raw()));
-        let sizes = raw(&s.shape);
+    unsafe {
+        let (location, sizes) = (location.to_raw(), raw(&s.shape));
         let (rank, sizes) = (sizes.len() as isize, sizes.as_ptr());
         Type::from_option_raw(sys::mlirRankedTensorTypeGetChecked(location, rank, sizes, s.element.to_raw(), encoding))
-    };
-    made.unwrap_or_else(|| panic!("expected the parts of a tensor, found {s:?}"))
+    }
 }
 
 /// The `strided<[..], offset: n>` attribute.

@@ -78,10 +78,13 @@ include(tools/embed/LayoutStatic.cmake)
 layout_static(${layout_archive} ${layout_include})
 add_dependencies(Layout::Static layout_archive)
 
+# For mlir-tblgen, which knows no targets.
+set(LAYOUT_INCLUDE_DIRS ${layout_include} CACHE INTERNAL "The folder of the headers")
+
 set(layout_cmake ${CMAKE_INSTALL_LIBDIR}/cmake/Layout)
 install(FILES ${layout_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${layout_include}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.h.inc")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.h.inc" PATTERN "*.td")
 configure_package_config_file(tools/embed/LayoutConfig.cmake.in ${PROJECT_BINARY_DIR}/LayoutConfig.cmake
   INSTALL_DESTINATION ${layout_cmake} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/LayoutConfigVersion.cmake COMPATIBILITY SameMinorVersion)

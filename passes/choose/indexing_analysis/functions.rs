@@ -3,7 +3,9 @@
 use super::graph::{Building, Captured, other};
 use super::pairs::{Pair, Pairs, with_names};
 use super::site::{scalar, shape, site};
-use layout_ir::{self as ir, Op};
+use crate::models::{Models, Purpose};
+use crate::pass::upstream::emit;
+use layout_ir::{self as ir, Detached, Op};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::{BlockRef, ValueLike};
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +21,8 @@ pub struct Functions {
     /// Nodes that are numbers in attributes, by graph and node.
     fixed: HashMap<(usize, usize), i64>,
     flows: Flows,
+    /// The names of the functions that operations of other compilers are, by the keys of these.
+    models: HashMap<usize, String>,
 }
 
 impl Functions {
@@ -32,6 +36,17 @@ impl Functions {
                 // A symbol that occurs twice, because of nested modules, is not analysed.
                 bodies.entry(name).and_modify(|body| *body = None).or_insert(Some(op));
             }
+        }
+        let detached = Detached::default();
+        let models = Models::of(root);
+        for model in ir::all_operations(root).into_iter().filter_map(|op| models.get(op)) {
+            // No function of a module has such a name.
+            let name = format!("{} {}", ir::name(model.op), functions.models.len());
+            match model.function(&name, Purpose::Values, &|function| detached.keep(function)) {
+                Ok((function, _)) => drop(bodies.insert(name.clone(), Some(function))),
+                Err(errors) => errors.iter().for_each(emit),
+            }
+            functions.models.insert(ir::op_key(model.op), name);
         }
         for name in bodies.keys() {
             functions.add(name, &bodies, &mut Vec::new());
@@ -106,7 +121,7 @@ impl Functions {
         bodies: &BTreeMap<String, Option<Op>>,
         callers: &mut Vec<String>,
     ) -> (Operation, Vec<Value>) {
-        if let Some(name) = callee(op) {
+        if let Some(name) = self.callee(op) {
             return match self.add(&name, bodies, callers) {
                 Some(computation) => (Operation::Call { computation }, own),
                 None => (other(format!("`{name}` is not looked into")), own),
@@ -151,9 +166,14 @@ impl Functions {
         results
     }
 
+    /// The name of the function that an operation calls, or that is its model.
+    fn callee(&self, op: Op) -> Option<String> {
+        callee(op).or_else(|| self.models.get(&ir::op_key(op)).cloned())
+    }
+
     /// The maps between a function's results and its arguments, or a call's results and its operands.
     pub fn analyse(&mut self, op: Op) -> Option<Pairs> {
-        let name = if ir::name(op) == "func.func" { symbol(op)? } else { callee(op)? };
+        let name = if ir::name(op) == "func.func" { symbol(op)? } else { self.callee(op)? };
         let entry = *self.numbers.get(&name)?;
         let found = self.flows.flow(&self.graphs, entry).ok()?;
         let value = |place: &ValueRef| self.fixed.get(&(place.graph, place.node)).copied();

@@ -18,6 +18,7 @@ mod graph;
 mod pairs;
 mod site;
 
+use crate::models::Models;
 use crate::pass::diagnostic::{Diagnostic, Severity};
 use crate::pass::options::IndexingAnalysisOptions;
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -176,12 +177,12 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
 /// ```
 pub fn analyse(op: OperationRef) -> Option<Pairs> {
     let op: Op = op;
-    if !matches!(ir::name(op), "func.func" | "func.call") {
-        return alone(op);
-    }
     let mut root = op;
     while let Some(parent) = ir::parent(root) {
         root = parent;
+    }
+    if !matches!(ir::name(op), "func.func" | "func.call") && Models::of(root).get(op).is_none() {
+        return alone(op);
     }
     Functions::below(root).analyse(op).or_else(|| alone(op))
 }

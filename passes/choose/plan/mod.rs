@@ -39,6 +39,7 @@ mod walk;
 mod write;
 
 use crate::choose::inline_calls;
+use crate::models::{ModelCalls, Purpose};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{PlanMachine, PlanOptions};
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -51,6 +52,7 @@ use layout_plan::plan::{ArrayName, EntryLayouts, Planner, Residence, SpaceLimit,
 use layout_plan::solver;
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationMutLike;
+use remarks::{Unknown, costs};
 use search_time::SearchTime;
 use slices::Sliced;
 use steps::Steps;
@@ -72,8 +74,19 @@ pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
         inline_calls::run(StageInput { rewriter, options: (), number })?;
         return Ok(Next::Run { passes: inline_calls::PASSES.to_owned(), number: 1, changed: true });
     }
-    let steps =
-        PlanWalk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
+    let calls = ModelCalls::of(rewriter, module, Purpose::Costs)?;
+    let planned = plan(rewriter, options, &target, &calls);
+    calls.restore();
+    planned
+}
+
+/// Chooses layouts where operations of other compilers are calls.
+fn plan<'c>(rewriter: &'c Rewriter, options: PlanOptions, target: &Target, calls: &ModelCalls<'c>) -> StageResult<'c> {
+    let module = rewriter.root();
+    let operations = operations_of(module);
+    let unknown = Unknown::of(&operations);
+    unknown.remarks().iter().for_each(upstream::emit);
+    let steps = PlanWalk::of(module, &operations, options.entry, target).map_err(|(op, error)| at(op, error))?;
     if steps.arrays.is_empty() {
         return Ok(Next::Unchanged);
     }
@@ -87,20 +100,23 @@ pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
         let found = ShardingPlanner::of_program_within(&program, (machine, &home), &mut go_on);
         Box::new(found.map_err(unplanned)?)
     } else {
-        let ends = (&target, EntryLayouts::Free);
+        let ends = (target, EntryLayouts::Free);
         Box::new(TiledPlanner::of_program_within(&program, ends, &mut go_on).map_err(unplanned)?)
     };
     let mut near = None;
     if options.capacity > 0 {
-        let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
+        let limit = limit(target, options.capacity).map_err(|error| at(module, error))?;
         near = Some(limit.space);
         // Without memory spaces in types nothing says where a copy goes; with them, a tensor is in one as a whole.
         let residence = if options.spaces { Residence::Whole } else { Residence::ForLife };
         planner.limit(&[limit], residence, &mut go_on).map_err(unplanned)?;
     }
-    let plan = planner.plan_in_steps(&search, &mut go_on).map_err(unplanned)?;
-    time.left(module, target.unit(), (plan.cost, plan.bound)).iter().for_each(upstream::emit);
+    let mut plan = planner.plan_in_steps(&search, &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
+    let own = calls.cost(&ir::all_operations(module));
+    (plan.cost, plan.bound) = (plan.cost.saturating_add(own), plan.bound.saturating_add(own));
+    let costs = costs(&plan, target, &unknown);
+    time.left(module, &costs, (plan.cost, plan.bound)).iter().for_each(upstream::emit);
     let context = Builder::before(module).context();
     let (copies, not_copied) = PlannedCopies::of(module, &steps, &plan.transfers);
     let types = PlannedTypes::new(context, &steps, laid_out, (options.spaces, copies));
@@ -114,7 +130,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c, PlanOptions>) -> StageResult<'c> {
     not_placed.iter().chain(&not_cut).chain(&refused).chain(&not_copied).for_each(upstream::emit);
     if options.report {
         let report = if steps.has_places() { places::report } else { remarks::of };
-        report(module, &steps, &plan, &target).iter().for_each(upstream::emit);
+        report(module, &steps, &plan, target, &costs).iter().for_each(upstream::emit);
     }
     write(rewriter, &types, sliced).map_err(|error| at(module, error))?;
     attribute.into_iter().for_each(|machine| ir::edit(module).set_attribute(MACHINE, machine));

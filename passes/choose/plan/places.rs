@@ -67,19 +67,20 @@ pub fn not_placed<'c>(steps: &Steps<'c>, machine: &Machine) -> Vec<Diagnostic<'c
 }
 
 /// The plan as remarks: what it costs, and what moves where.
-pub fn report<'c>(module: Op<'c>, steps: &Steps<'c>, plan: &LayoutPlan, target: &Target) -> Vec<Diagnostic<'c>> {
+pub fn report<'c>(
+    module: Op<'c>,
+    steps: &Steps<'c>,
+    plan: &LayoutPlan,
+    target: &Target,
+    costs: &str,
+) -> Vec<Diagnostic<'c>> {
     let (machine, unit) = (target.machine(), target.unit());
     let levels = |bytes: &[i64]| {
         let one = |(axis, bytes): (&tensor_layout::places::Axis, &i64)| format!("{} {bytes}", axis.name);
         machine.axes.iter().zip(bytes).map(one).collect::<Vec<_>>().join(", ")
     };
-    let message = format!(
-        "the plan costs {} {unit}s and every plan at least {}: {} arrays, bytes of the busiest place {}",
-        plan.cost,
-        plan.bound,
-        steps.arrays.len(),
-        levels(&plan.levels)
-    );
+    let message =
+        format!("{costs}: {} arrays, bytes of the busiest place {}", steps.arrays.len(), levels(&plan.levels));
     let place = |layout: &PlannedLayout| match layout {
         PlannedLayout::Beside => "a memory beside the places".to_string(),
         layout => layout.to_string(),

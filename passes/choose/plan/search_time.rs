@@ -35,10 +35,9 @@ impl SearchTime {
     }
 
     /// The remark that the time was over before the bound met the cost.
-    pub fn left<'c>(&self, module: Op<'c>, unit: &str, (cost, bound): (i64, i64)) -> Option<Diagnostic<'c>> {
+    pub fn left<'c>(&self, module: Op<'c>, costs: &str, (cost, bound): (i64, i64)) -> Option<Diagnostic<'c>> {
         let is_left = !self.options().is_near(cost, bound) && Instant::now() >= self.end;
-        let message =
-            format!("the search ended with its time: the plan costs {cost} {unit}s and every plan at least {bound}");
+        let message = format!("the search ended with its time: {costs}");
         is_left.then(|| Diagnostic::remark(ir::location(module), message))
     }
 }

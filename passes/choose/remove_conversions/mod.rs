@@ -30,6 +30,7 @@ mod hoist;
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::set_function_type;
 use crate::buffers::spread::Axes;
+use crate::models::{ModelCalls, Purpose};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::RemoveConversionsOptions;
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -51,7 +52,9 @@ pub(crate) fn run<'c>(stage: StageInput<'c, RemoveConversionsOptions>) -> StageR
     let module = rewriter.root();
     let before = Moved::of(module);
     if before.conversions > 0 {
+        let calls = ModelCalls::of(rewriter, module, Purpose::Layouts)?;
         remove(rewriter);
+        calls.restore();
     }
     if options.report {
         let after = Moved::of(module);

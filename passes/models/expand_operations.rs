@@ -1,0 +1,26 @@
+//! `layout-expand-operations`: operations of other compilers become the operations of their models.
+
+use super::{ModelCalls, Purpose};
+use crate::analysis::functions::{referred, symbol};
+use crate::pass::stages::{Next, StageInput, StageResult};
+use layout_dialect::MODEL;
+use layout_ir::{self as ir, Op, Rewriter};
+
+/// Expands all operations of a module that have a model.
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let calls = ModelCalls::of(stage.rewriter, stage.root(), Purpose::Values)?;
+    let expanded = !calls.is_empty();
+    calls.inline();
+    Ok(Next::of(expanded | erase_models(stage.rewriter)))
+}
+
+/// Erases the private functions that are models and that nothing else refers to; returns whether there are any.
+fn erase_models(rewriter: &Rewriter) -> bool {
+    let operations = ir::all_operations(rewriter.root());
+    let referred = referred(&operations);
+    let is_private = |op: &Op| ir::attribute(*op, "sym_visibility").and_then(ir::text) == Some("private");
+    let is_needed = |op: &Op| symbol(*op).is_none_or(|name| referred.contains(name));
+    let models =
+        operations.iter().filter(|op| ir::attribute(**op, MODEL).is_some() && is_private(op) && !is_needed(op));
+    models.map(|op| rewriter.erase(*op)).count() > 0
+}
