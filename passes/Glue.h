@@ -176,33 +176,26 @@ bool layout_cc_infer_range(MlirValue result,
                                           int64_t *hi, void *user),
                            void *user, int64_t *lo, int64_t *hi);
 
-/// Loads the dialects that the functions below make operations of.
+/// Loads the dialects that models of operations are made of.
 void layout_cc_load_dialects_of_models(MlirOperation op);
 
-/// Whether an operation implements LayoutOpInterface. The functions below are
-/// its methods.
+/// Whether an operation implements LayoutOpInterface, whose methods the
+/// functions below call. Lists are handed over by callbacks.
 bool layout_cc_has_model(MlirOperation op);
-/// Appends operations to a block, whose arguments are the operands, and calls
-/// back with each result; false after an error, which is emitted.
+typedef void (*LayoutValueCallback)(MlirValue value, void *user);
+void layout_cc_loops(MlirOperation op, void (*loop)(bool reduces, void *user),
+                     void (*map)(MlirAffineMap map, void *user), void *user);
+MlirAttribute layout_cc_initial_value(MlirOperation op, size_t result);
+/// Both append operations to a block. The second is false after an error.
+void layout_cc_body(MlirOperation op, MlirBlock block,
+                    LayoutValueCallback value, void *user);
 bool layout_cc_expand(MlirOperation op, MlirBlock block,
-                      void (*value)(MlirValue value, void *user), void *user);
-/// Calls back with the layouts that an operand or result takes.
+                      LayoutValueCallback value, void *user);
 void layout_cc_layouts(MlirOperation op, size_t number,
                        void (*layout)(MlirAttribute layout, void *user),
                        void *user);
-/// The cost; -1 where the operation gives none.
-int64_t layout_cc_cost(MlirOperation op);
-/// `layout_cc_expand` of any operation by its loops: `initial` has an attribute
-/// or null for each result, and `body` appends operations to its block and
-/// gives the elements of the results, or false after an error.
-bool layout_cc_expand_loops(MlirOperation op, MlirBlock block, size_t loops,
-                            const bool *reductions, size_t count,
-                            const MlirAffineMap *maps,
-                            const MlirAttribute *initial,
-                            bool (*body)(MlirBlock block, MlirValue *results,
-                                         void *user),
-                            void (*value)(MlirValue value, void *user),
-                            void *user);
+/// False where the operation gives no cost.
+bool layout_cc_cost(MlirOperation op, int64_t *cost);
 }
 
 namespace layout {

@@ -14,8 +14,8 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
   let description = [{
     What an operation on tensors computes, for plans of layouts, removal of
     conversions, analysis, verification and lowering. An operation gives its
-    loops (`getIteratorTypes`, `getIndexingMaps`, `buildBody`), or it gives
-    `expand`.
+    loops (`getIteratorTypes`, `getIndexingMaps`, `buildBody`), of which a
+    `linalg.generic` is made, or it gives `expand`.
   }];
   let cppNamespace = "::layout";
   let methods = [
@@ -44,11 +44,11 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
     InterfaceMethod<[{
         Builds operations that compute the results of these operands, whose
         types may have other layouts than the operation says. Operations of
-        linalg take any layouts.
+        linalg take any layouts. Without results the loops are taken.
       }],
       "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "expand",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands), "",
-      "return ::layout::expandLoops($_op, builder, operands);">,
+      "return ::llvm::SmallVector<::mlir::Value>();">,
     InterfaceMethod<[{
         The layouts that a value takes, the best one first; none are all.
         Values are the operands and then the results.

@@ -159,7 +159,8 @@ impl Suite {
         let [moved, _] = mini(&["--layout-remove-conversions"])?;
         in_order(&moved, &["mini.product %arg0, %arg1 : (tensor<256x512xf32, #layout.tiled<{0,1:T(8,128)}>>"])?;
         let [_, maps] = mini(&["--layout-indexing-analysis=report", "-o", "/dev/null"])?;
-        let product = "operand 0 is read: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 255], d1 in [0, 127], s0 in [0, 511]";
+        let product =
+            "operand 0 is read: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 255], d1 in [0, 127], s0 in [0, 511]";
         in_order(&maps, &["indexing of `mini.product`", product, "indexing of `mini.normalize`"])?;
         let [lowered, remarks] = mini(&["--layout-to-memref=verify plan machine=tpu_v5e"])?;
         absent(&remarks, "@dense")?;

@@ -1,9 +1,8 @@
-//! Models in Rust, registered for a name.
+//! The interface of models, and those that are registered for a name.
 
-use crate::pass::diagnostic::Diagnostic;
 use crate::pass::upstream;
-use layout_ir::{self as ir, Op, Val};
-use melior::ir::{AffineMap, Attribute, Block, BlockRef, OperationRef, Value};
+use melior::ir::operation::OperationLike;
+use melior::ir::{AffineMap, Attribute, Block, OperationRef, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -24,7 +23,7 @@ pub struct Loops<'c> {
     /// For each operand, and then for each result, the map from the loops to the index of an element.
     pub maps: Vec<AffineMap<'c>>,
     /// The first value of the elements of each result, where a loop is a reduction; zero for those that are left out.
-    pub initial_values: Vec<Attribute<'c>>,
+    pub initial_values: Vec<Option<Attribute<'c>>>,
 }
 
 /// What an operation on tensors computes: `LayoutOpInterface` in Rust, for operations of any name, registered or not.
@@ -48,17 +47,13 @@ pub trait LayoutOp: Send + Sync {
         Err("has a model without a body".to_owned())
     }
 
-    /// Appends operations that compute the results to a block, whose arguments are the operands; `None` where the loops say
-    /// it.
+    /// Appends operations that compute the results to a block, whose arguments are the operands; without results the loops
+    /// are taken.
     ///
     /// # Errors
     /// The operation is not one that the model knows.
-    fn expand<'c, 'b>(
-        &self,
-        _op: OperationRef<'c, '_>,
-        _block: &'b Block<'c>,
-    ) -> Result<Option<Vec<Value<'c, 'b>>>, String> {
-        Ok(None)
+    fn expand<'c, 'b>(&self, _op: OperationRef<'c, '_>, _block: &'b Block<'c>) -> Result<Vec<Value<'c, 'b>>, String> {
+        Ok(Vec::new())
     }
 
     /// The layouts that a value takes, the best one first; none are all. Values are the operands and then the results.
@@ -84,26 +79,30 @@ pub fn registered(name: &str) -> Option<Arc<dyn LayoutOp>> {
     MODELS.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
 }
 
-/// Appends what an operation computes to a block.
-///
-/// # Errors
-/// The model is wrong.
-pub fn expand<'c>(
-    model: &dyn LayoutOp,
-    op: Op<'c>,
-    block: BlockRef<'c, 'c>,
-) -> Result<Vec<Val<'c>>, Vec<Diagnostic<'c>>> {
-    let wrong = |message| vec![Diagnostic::error(ir::location(op), format!("'{}' op {message}", ir::name(op)))];
-    if let Some(values) = upstream::in_block(block, |block| model.expand(op, block)).map_err(wrong)? {
-        return Ok(values);
+/// `LayoutOpInterface` of C++.
+pub struct Interface;
+
+impl LayoutOp for Interface {
+    fn loops<'c>(&self, op: OperationRef<'c, '_>) -> Result<Loops<'c>, String> {
+        let (reduces, maps) = upstream::model_loops(op);
+        let iterator = |reduces| if reduces { IteratorType::Reduction } else { IteratorType::Parallel };
+        let initial = (0..op.result_count()).map(|result| upstream::model_initial_value(op, result));
+        Ok(Loops { iterators: reduces.into_iter().map(iterator).collect(), maps, initial_values: initial.collect() })
     }
-    let loops = model.loops(op).map_err(wrong)?;
-    let reductions: Vec<bool> = loops.iterators.iter().map(|of| *of == IteratorType::Reduction).collect();
-    let mut error = None;
-    let mut body = |inner: BlockRef<'c, 'c>| {
-        let built = upstream::in_block(inner, |inner| model.body(op, inner).map(Some));
-        built.map_err(|message| error = Some(message)).ok().flatten()
-    };
-    let made = upstream::expand_loops(op, block, (&reductions, &loops.maps, &loops.initial_values), &mut body);
-    made.ok_or_else(|| error.map_or_else(Vec::new, wrong))
+
+    fn body<'c, 'b>(&self, op: OperationRef<'c, '_>, block: &'b Block<'c>) -> Result<Vec<Value<'c, 'b>>, String> {
+        Ok(upstream::model_body(op, block))
+    }
+
+    fn expand<'c, 'b>(&self, op: OperationRef<'c, '_>, block: &'b Block<'c>) -> Result<Vec<Value<'c, 'b>>, String> {
+        upstream::model_expansion(op, block).ok_or_else(|| "has a model that cannot expand it".to_owned())
+    }
+
+    fn layouts<'c>(&self, op: OperationRef<'c, '_>, value: usize) -> Vec<Attribute<'c>> {
+        upstream::model_layouts(op, value)
+    }
+
+    fn cost(&self, op: OperationRef) -> Option<i64> {
+        upstream::model_cost(op)
+    }
 }

@@ -20,16 +20,19 @@
 
 mod calls;
 pub mod expand_operations;
+mod generic;
 mod layout_op;
+#[cfg(test)]
+mod tests;
 
 pub use calls::{ModelCalls, Purpose, expanded};
 pub use layout_op::{IteratorType, LayoutOp, Loops, register_model};
 
-use crate::analysis::functions::ends;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::upstream;
 use layout_dialect::{COST, MODEL};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
+use layout_op::Interface;
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
@@ -51,8 +54,7 @@ pub struct Model<'c> {
 
 /// Who knows it.
 enum Source<'c> {
-    Interface,
-    Registered(Arc<dyn LayoutOp>),
+    Methods(Arc<dyn LayoutOp>),
     Function(Op<'c>),
 }
 
@@ -85,8 +87,8 @@ impl<'c> Models<'c> {
             self.functions.get(ir::name(op))?.iter().find(fits).copied()
         };
         let source = match layout_op::registered(ir::name(op)) {
-            _ if upstream::has_model(op) => Source::Interface,
-            Some(model) => Source::Registered(model),
+            _ if upstream::has_model(op) => Source::Methods(Arc::new(Interface)),
+            Some(model) => Source::Methods(model),
             None => Source::Function(function()?),
         };
         Some(Model { op, source })
@@ -114,8 +116,7 @@ impl<'c> Model<'c> {
     /// The cost that the operation gives itself.
     fn cost(&self) -> Option<i64> {
         match &self.source {
-            Source::Interface => upstream::model_cost(self.op),
-            Source::Registered(model) => model.cost(self.op),
+            Source::Methods(model) => model.cost(self.op),
             Source::Function(function) => ir::attribute(*function, COST).and_then(ir::integer),
         }
     }
@@ -137,8 +138,7 @@ impl<'c> Model<'c> {
     fn taken(&self, number: usize, t: Type<'c>) -> Result<(Type<'c>, bool), Diagnostic<'c>> {
         let Some(tensor) = ir::tensor(t) else { return Ok((t, false)) };
         let layouts = match &self.source {
-            Source::Interface => upstream::model_layouts(self.op, number),
-            Source::Registered(model) => model.layouts(self.op, number),
+            Source::Methods(model) => model.layouts(self.op, number),
             Source::Function(function) => {
                 let [inputs, results] = function_types(*function).unwrap_or_default();
                 inputs.into_iter().chain(results).nth(number).and_then(|t| ir::tensor(t)?.layout).into_iter().collect()
@@ -174,9 +174,11 @@ impl<'c> Model<'c> {
         let function = place(self.declaration(name, &signature, model));
         let block = ir::blocks(function)[0];
         let values = match &self.source {
-            _ if is_stub => self.empty_results(block),
-            Source::Interface => upstream::expand_model(self.op, block).ok_or_else(Vec::new)?,
-            Source::Registered(model) => layout_op::expand(&**model, self.op, block)?,
+            _ if is_stub => {
+                let (b, results) = (self.at_end(block), ir::results(self.op));
+                results.iter().map(|result| b.value("tensor.empty", &[], result.r#type(), &[])).collect()
+            }
+            Source::Methods(model) => self.expanded(&**model, block).map_err(|message| vec![self.wrong(message)])?,
             Source::Function(_) => readdressed(function, &signature.operands),
         };
         self.finish(function, &signature, values)?;
@@ -206,6 +208,24 @@ impl<'c> Model<'c> {
         function
     }
 
+    /// Appends what the operation computes to a block, whose arguments are the operands.
+    fn expanded(&self, model: &dyn LayoutOp, block: BlockRef<'c, 'c>) -> Result<Vec<Val<'c>>, String> {
+        let values = upstream::kept(model.expand(self.op, &block)?);
+        if !values.is_empty() || ir::results(self.op).is_empty() {
+            return Ok(values);
+        }
+        generic::generic(model, self.op, self.at_end(block), &ir::arguments(block))
+    }
+
+    /// A builder before the return of a block, which may still have to be made.
+    fn at_end(&self, block: BlockRef<'c, 'c>) -> Builder<'c> {
+        if !ir::operations(block).last().is_some_and(|end| ir::name(*end) == "func.return") {
+            let end = OperationBuilder::new("func.return", ir::location(self.op)).build();
+            block.append_operation(end.expect("a return can be built"));
+        }
+        Builder::before(ir::operations(block).pop().expect("the block ends with a return"))
+    }
+
     /// Lets a function return these values, which may have other layouts than its results.
     fn finish(
         &self,
@@ -219,31 +239,17 @@ impl<'c> Model<'c> {
             return wrong(format!("of {found} results, expected {expected}"));
         }
         let block = ir::blocks(function)[0];
-        if ends(function).next().is_none() {
-            let end = OperationBuilder::new("func.return", ir::location(self.op)).build();
-            block.append_operation(end.expect("a return can be built"));
-        }
-        let end = ends(function).next().expect("the block ends with a return");
+        let b = self.at_end(block);
         for (number, (value, (t, _))) in values.iter().zip(&signature.results).enumerate() {
             if bare(value.r#type()) != bare(*t) {
                 return wrong(format!("whose result {number} is {}, expected {t}", value.r#type()));
             }
         }
         let results = values.into_iter().zip(&signature.results);
-        let results: Vec<_> = results.map(|(v, (t, keep))| convert(Builder::before(end), v, *t, *keep)).collect();
-        ir::set_operands(end, &results);
+        let results: Vec<_> = results.map(|(v, (t, keep))| convert(b, v, *t, *keep)).collect();
+        ir::set_operands(b.before, &results);
         ir::set_location(function, ir::location(self.op));
         if function.verify() { Ok(()) } else { wrong("that is no valid function".to_owned()) }
-    }
-
-    /// Results that are made of nothing.
-    fn empty_results(&self, block: BlockRef<'c, 'c>) -> Vec<Val<'c>> {
-        let empty = |result: Val<'c>| {
-            let op = OperationBuilder::new("tensor.empty", ir::location(self.op)).add_results(&[result.r#type()]);
-            block.append_operation(op.build().expect("an empty tensor can be built"));
-            ir::result(ir::operations(block).pop().expect("one was appended"), 0)
-        };
-        ir::results(self.op).into_iter().map(empty).collect()
     }
 
     /// The error that the model is wrong.

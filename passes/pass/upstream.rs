@@ -9,8 +9,8 @@ use layout_ir::Op;
 use melior::{
     Context, Error,
     ir::{
-        AffineMap, Attribute, AttributeLike, Block, BlockLike, BlockRef, OperationRef, Type, TypeLike, Value,
-        ValueLike, operation::OperationLike,
+        AffineMap, Attribute, AttributeLike, Block, OperationRef, Type, TypeLike, Value, ValueLike,
+        operation::OperationLike,
     },
     pass::OperationPassManager,
 };
@@ -20,7 +20,6 @@ use mlir_sys::{
     MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation, MlirOperation, MlirStringCallback, MlirStringRef,
     MlirType, MlirValue, mlirOpPassManagerAddPipeline,
 };
-use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -79,30 +78,16 @@ unsafe extern "C" {
     ) -> bool;
     fn layout_cc_load_dialects_of_models(op: MlirOperation);
     fn layout_cc_has_model(op: MlirOperation) -> bool;
-    fn layout_cc_expand(op: MlirOperation, block: MlirBlock, value: ValueCallback, user: *mut c_void) -> bool;
-    fn layout_cc_layouts(
-        op: MlirOperation,
-        number: usize,
-        layout: unsafe extern "C" fn(MlirAttribute, *mut c_void),
-        user: *mut c_void,
-    );
-    fn layout_cc_cost(op: MlirOperation) -> i64;
-    fn layout_cc_expand_loops(
-        op: MlirOperation,
-        block: MlirBlock,
-        loops: usize,
-        reductions: *const bool,
-        count: usize,
-        maps: *const MlirAffineMap,
-        initial: *const MlirAttribute,
-        body: unsafe extern "C" fn(MlirBlock, *mut MlirValue, *mut c_void) -> bool,
-        value: ValueCallback,
-        user: *mut c_void,
-    ) -> bool;
+    fn layout_cc_loops(op: MlirOperation, reduces: Sink<bool>, map: Sink<MlirAffineMap>, user: *mut c_void);
+    fn layout_cc_initial_value(op: MlirOperation, result: usize) -> MlirAttribute;
+    fn layout_cc_body(op: MlirOperation, block: MlirBlock, value: Sink<MlirValue>, user: *mut c_void);
+    fn layout_cc_expand(op: MlirOperation, block: MlirBlock, value: Sink<MlirValue>, user: *mut c_void) -> bool;
+    fn layout_cc_layouts(op: MlirOperation, number: usize, layout: Sink<MlirAttribute>, user: *mut c_void);
+    fn layout_cc_cost(op: MlirOperation, cost: *mut i64) -> bool;
 }
 
-/// Takes a value of MLIR and the pointer that comes with the callback.
-type ValueCallback = unsafe extern "C" fn(MlirValue, *mut c_void);
+/// Takes an entry of a list of C++'s, and the pointer that comes with the callback.
+type Sink<T> = unsafe extern "C" fn(T, *mut c_void);
 
 /// Registers the passes and the pipelines in this process by name, and upstream's passes that the pipelines use.
 /// Further calls do nothing.
@@ -381,109 +366,80 @@ pub fn load_dialects_of_models(op: OperationRef) {
     unsafe { layout_cc_load_dialects_of_models(op.to_raw()) }
 }
 
-/// Whether an operation implements `LayoutOpInterface`.
+/// Whether an operation implements `LayoutOpInterface`, whose methods the functions below call.
 pub fn has_model(op: OperationRef) -> bool {
     // SAFETY: the operation is alive.
     unsafe { layout_cc_has_model(op.to_raw()) }
 }
 
-/// Appends the operations that compute the results of an operation with the interface to a block, whose arguments are its
-/// operands; `None` after an error, which MLIR has reported.
-pub fn expand_model<'c>(op: OperationRef<'c, 'c>, block: BlockRef<'c, 'c>) -> Option<Vec<Value<'c, 'c>>> {
-    unsafe extern "C" fn add(value: MlirValue, values: *mut c_void) {
-        // SAFETY: this is the list below, and the value is alive.
-        unsafe { (*values.cast::<Vec<Value>>()).push(Value::from_raw(value)) }
-    }
-    let mut values: Vec<Value<'c, 'c>> = Vec::new();
-    // SAFETY: the operation and the block are alive, the list is for this call.
-    let expanded = unsafe { layout_cc_expand(op.to_raw(), block.to_raw(), add, (&raw mut values).cast()) };
-    expanded.then_some(values)
+/// Adds an entry to a list.
+unsafe extern "C" fn push<T>(entry: T, list: *mut c_void) {
+    // SAFETY: this is the list that one of the functions below hands over, for the call.
+    unsafe { (*list.cast::<Vec<T>>()).push(entry) }
 }
 
-/// The layouts that an operand or result of an operation with the interface takes; none are all.
-pub fn model_layouts<'c>(op: OperationRef<'c, 'c>, number: usize) -> Vec<Attribute<'c>> {
-    unsafe extern "C" fn add(layout: MlirAttribute, layouts: *mut c_void) {
-        // SAFETY: this is the list below, and the attribute is alive unless it is null.
-        unsafe { (*layouts.cast::<Vec<Attribute>>()).extend(Attribute::from_option_raw(layout)) }
+/// Whether each loop is a reduction, and the maps.
+pub fn model_loops<'c>(op: OperationRef<'c, '_>) -> (Vec<bool>, Vec<AffineMap<'c>>) {
+    /// Both lists.
+    type Lists = (Vec<bool>, Vec<MlirAffineMap>);
+    unsafe extern "C" fn reduces(entry: bool, lists: *mut c_void) {
+        // SAFETY: these are the lists below.
+        unsafe { (*lists.cast::<Lists>()).0.push(entry) }
     }
-    let mut layouts: Vec<Attribute<'c>> = Vec::new();
-    // SAFETY: the operation is alive, the list is for this call.
-    unsafe { layout_cc_layouts(op.to_raw(), number, add, (&raw mut layouts).cast()) };
-    layouts
+    unsafe extern "C" fn map(entry: MlirAffineMap, lists: *mut c_void) {
+        // SAFETY: these are the lists below.
+        unsafe { (*lists.cast::<Lists>()).1.push(entry) }
+    }
+    let mut lists = Lists::default();
+    // SAFETY: the operation is alive, and the lists are for the call.
+    unsafe { layout_cc_loops(op.to_raw(), reduces, map, (&raw mut lists).cast()) };
+    // SAFETY: maps live as long as the context.
+    (lists.0, lists.1.into_iter().map(|map| unsafe { AffineMap::from_raw(map) }).collect())
 }
 
-/// The cost that an operation with the interface says.
+/// The first value of the elements of a result.
+pub fn model_initial_value<'c>(op: OperationRef<'c, '_>, result: usize) -> Option<Attribute<'c>> {
+    // SAFETY: the operation is alive, and attributes live as long as the context.
+    unsafe { Attribute::from_option_raw(layout_cc_initial_value(op.to_raw(), result)) }
+}
+
+/// Appends the scalar computation to a block; returns the elements of the results.
+pub fn model_body<'c, 'b>(op: OperationRef<'c, '_>, block: &'b Block<'c>) -> Vec<Value<'c, 'b>> {
+    let mut values: Vec<MlirValue> = Vec::new();
+    // SAFETY: the operation and the block are alive, and the list is for the call.
+    unsafe { layout_cc_body(op.to_raw(), block.to_raw(), push::<MlirValue>, (&raw mut values).cast()) };
+    // SAFETY: the values are the block's.
+    values.into_iter().map(|value| unsafe { Value::from_raw(value) }).collect()
+}
+
+/// Appends operations that compute the results to a block; `None` after an error.
+pub fn model_expansion<'c, 'b>(op: OperationRef<'c, '_>, block: &'b Block<'c>) -> Option<Vec<Value<'c, 'b>>> {
+    let mut values: Vec<MlirValue> = Vec::new();
+    // SAFETY: the operation and the block are alive, and the list is for the call.
+    let expanded =
+        unsafe { layout_cc_expand(op.to_raw(), block.to_raw(), push::<MlirValue>, (&raw mut values).cast()) };
+    // SAFETY: the values are the block's.
+    expanded.then(|| values.into_iter().map(|value| unsafe { Value::from_raw(value) }).collect())
+}
+
+/// The layouts that an operand or result takes; none are all.
+pub fn model_layouts<'c>(op: OperationRef<'c, '_>, number: usize) -> Vec<Attribute<'c>> {
+    let mut layouts: Vec<MlirAttribute> = Vec::new();
+    // SAFETY: the operation is alive, and the list is for the call.
+    unsafe { layout_cc_layouts(op.to_raw(), number, push::<MlirAttribute>, (&raw mut layouts).cast()) };
+    // SAFETY: attributes live as long as the context.
+    layouts.into_iter().filter_map(|layout| unsafe { Attribute::from_option_raw(layout) }).collect()
+}
+
+/// The cost that an operation says.
 pub fn model_cost(op: OperationRef) -> Option<i64> {
-    // SAFETY: the operation is alive.
-    Some(unsafe { layout_cc_cost(op.to_raw()) }).filter(|cost| *cost != -1)
+    let mut cost = 0;
+    // SAFETY: the operation is alive, and the place is for the call.
+    unsafe { layout_cc_cost(op.to_raw(), &raw mut cost) }.then_some(cost)
 }
 
-/// The scalar computation of loops: appends to a block; returns the elements of the results, or `None` after an error.
-type BuildBody<'b, 'c> = &'b mut dyn FnMut(BlockRef<'c, 'c>) -> Option<Vec<Value<'c, 'c>>>;
-
-/// [`expand_model`] of any operation by its loops: whether each is a reduction, the maps, and the initial values.
-pub fn expand_loops<'c>(
-    op: OperationRef<'c, 'c>,
-    block: BlockRef<'c, 'c>,
-    (reductions, maps, initial): (&[bool], &[AffineMap<'c>], &[Attribute<'c>]),
-    body: BuildBody<'_, 'c>,
-) -> Option<Vec<Value<'c, 'c>>> {
-    /// The callbacks share it.
-    struct Building<'b, 'c> {
-        results: usize,
-        body: BuildBody<'b, 'c>,
-        panicked: Option<Box<dyn Any + Send>>,
-        values: Vec<Value<'c, 'c>>,
-    }
-
-    unsafe extern "C" fn build(block: MlirBlock, results: *mut MlirValue, user: *mut c_void) -> bool {
-        // SAFETY: this is the state below, which nothing else uses now, and the block is alive.
-        let (own, block) = unsafe { (&mut *user.cast::<Building>(), BlockRef::from_raw(block)) };
-        // A panic must not unwind through C++: it is kept, and goes on from there.
-        let built = catch_unwind(AssertUnwindSafe(|| (own.body)(block)));
-        let values = built.unwrap_or_else(|panic| {
-            own.panicked = Some(panic);
-            None
-        });
-        let Some(values) = values else { return false };
-        // What is missing stays null, and what is too much makes all null: C++ refuses both.
-        for (k, value) in values.iter().enumerate().filter(|_| values.len() == own.results) {
-            // SAFETY: C++ gives places for so many values.
-            unsafe { *results.add(k) = value.to_raw() }
-        }
-        true
-    }
-    unsafe extern "C" fn add(value: MlirValue, user: *mut c_void) {
-        // SAFETY: this is the state below, and the value is alive.
-        unsafe { (*user.cast::<Building>()).values.push(Value::from_raw(value)) }
-    }
-    let maps: Vec<MlirAffineMap> = maps.iter().map(|map| map.to_raw()).collect();
-    let mut first = vec![MlirAttribute { ptr: std::ptr::null() }; op.result_count().max(initial.len())];
-    first.iter_mut().zip(initial).for_each(|(first, own)| *first = own.to_raw());
-    let mut own = Building { results: op.result_count(), body, panicked: None, values: Vec::new() };
-    let user = (&raw mut own).cast();
-    // SAFETY: the operation, the block and the lists are alive, the lists have as many entries as is said, and C++ calls
-    // back only during the call.
-    let expanded = unsafe {
-        let (loops, count) = (reductions.len(), maps.len());
-        let (reductions, maps, first) = (reductions.as_ptr(), maps.as_ptr(), first.as_ptr());
-        layout_cc_expand_loops(op.to_raw(), block.to_raw(), loops, reductions, count, maps, first, build, add, user)
-    };
-    if let Some(panic) = own.panicked {
-        resume_unwind(panic);
-    }
-    expanded.then_some(own.values)
-}
-
-/// The values that a function makes in a block, whose life it sees as shorter.
-///
-/// # Errors
-/// Those of the function.
-pub fn in_block<'c, E>(
-    block: BlockRef<'c, 'c>,
-    make: impl for<'b> FnOnce(&'b Block<'c>) -> Result<Option<Vec<Value<'c, 'b>>>, E>,
-) -> Result<Option<Vec<Value<'c, 'c>>>, E> {
-    let made = make(&block)?;
-    // SAFETY: the values are the block's, which lives for `'c`, or live as long as the context.
-    Ok(made.map(|made| made.into_iter().map(|v| unsafe { Value::from_raw(v.to_raw()) }).collect()))
+/// Values of a block, with the life that passes give them.
+pub fn kept<'c>(values: Vec<Value<'c, '_>>) -> Vec<Value<'c, 'c>> {
+    // SAFETY: what a pass works on lives for `'c`.
+    values.into_iter().map(|value| unsafe { Value::from_raw(value.to_raw()) }).collect()
 }
