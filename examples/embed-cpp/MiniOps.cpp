@@ -30,7 +30,11 @@ SmallVector<IteratorType> mini::ProductOp::getIteratorTypes() {
 SmallVector<AffineMap> mini::ProductOp::getIndexingMaps() {
   AffineExpr i, j, k;
   bindDims(getContext(), i, j, k);
-  return AffineMap::inferFromExprList({{i, k}, {k, j}, {i, j}}, getContext());
+  auto map = [&](ArrayRef<AffineExpr> index) {
+    return AffineMap::get(/*dimCount=*/3, /*symbolCount=*/0, index,
+                          getContext());
+  };
+  return {map({i, k}), map({k, j}), map({i, j})};
 }
 
 SmallVector<Value> mini::ProductOp::buildBody(OpBuilder &builder,

@@ -42,7 +42,11 @@ impl<'c> ModelCalls<'c> {
     /// # Errors
     /// A model that is wrong; then nothing has changed.
     pub fn of(rewriter: &'c Rewriter, root: Op<'c>, purpose: Purpose) -> Result<ModelCalls<'c>, Vec<Diagnostic<'c>>> {
-        let (found, names) = (with_models(root), symbols(root));
+        let found = with_models(root);
+        if found.is_empty() {
+            return Ok(ModelCalls { rewriter, calls: Vec::new() });
+        }
+        let names: HashSet<&str> = ir::all_operations(root).into_iter().filter_map(symbol).collect();
         let names = (0..).map(|number| format!("layout.model.{number}")).filter(|name| !names.contains(&**name));
         let functions: RefCell<Vec<Op<'c>>> = RefCell::default();
         let (mut built, mut errors) = (Vec::new(), Vec::new());
@@ -62,14 +66,12 @@ impl<'c> ModelCalls<'c> {
         Ok(ModelCalls { rewriter, calls: found.iter().zip(built).filter_map(call).collect() })
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// The costs that the operations say, each as often as it runs.
-    pub fn cost(&self, operations: &[Op<'c>]) -> i64 {
-        let runs = ExecutionCounts::of(operations);
+    pub fn cost(&self, module: Op<'c>) -> i64 {
+        if self.calls.is_empty() {
+            return 0;
+        }
+        let runs = ExecutionCounts::of(&ir::all_operations(module));
         let times = |call: &ModelCall<'c>| i64::try_from(runs.of_op(call.call)).unwrap_or(i64::MAX).max(1);
         self.calls.iter().fold(0i64, |all, call| all.saturating_add(call.cost.saturating_mul(times(call))))
     }
@@ -86,11 +88,6 @@ impl<'c> ModelCalls<'c> {
             self.rewriter.erase(call);
             self.rewriter.erase(function);
         }
-    }
-
-    /// Puts the operations of the functions in the place of the calls.
-    pub fn inline(self) {
-        self.calls.into_iter().for_each(|own| inline_body(self.rewriter, own.call, own.function));
     }
 }
 
@@ -113,16 +110,36 @@ impl<'c> ModelCall<'c> {
     }
 }
 
-/// A copy of a module in which operations with models are the operations of these; the module itself where there are none.
+/// How deep models may be made of operations with models.
+const DEEPEST: usize = 4;
+
+/// Puts the operations of models in the place of the operations below `root` that have one; returns whether there are any.
 ///
 /// # Errors
-/// A model that is wrong.
+/// A model that is wrong, or is made of its own operation.
+pub fn expand<'c>(rewriter: &'c Rewriter, root: Op<'c>) -> Result<bool, Vec<Diagnostic<'c>>> {
+    for depth in 0..=DEEPEST {
+        let calls = ModelCalls::of(rewriter, root, Purpose::Values)?.calls;
+        if calls.is_empty() {
+            return Ok(depth > 0);
+        }
+        calls.into_iter().for_each(|own| inline_body(rewriter, own.call, own.function));
+    }
+    let left = with_models(root);
+    let deep = |model: &Model<'c>| model.wrong(format!("has a model that is more than {DEEPEST} models deep"));
+    if left.is_empty() { Ok(true) } else { Err(left.iter().take(1).map(deep).collect()) }
+}
+
+/// A copy of a module with its operations expanded; the module itself where none has a model.
+///
+/// # Errors
+/// Those of [`expand`].
 pub fn expanded<'c>(rewriter: &'c Rewriter, module: Op<'c>) -> Result<Op<'c>, Vec<Diagnostic<'c>>> {
     if with_models(module).is_empty() {
         return Ok(module);
     }
     let copy = rewriter.copy(module);
-    ModelCalls::of(rewriter, copy, Purpose::Values)?.inline();
+    expand(rewriter, copy)?;
     Ok(copy)
 }
 
@@ -137,12 +154,6 @@ fn with_models<'c>(root: Op<'c>) -> Vec<Model<'c>> {
     }
     found.reverse();
     found
-}
-
-/// The names of functions and others in a module.
-fn symbols(root: Op<'_>) -> HashSet<&str> {
-    let all = ir::all_operations(root).into_iter();
-    all.filter_map(symbol).collect()
 }
 
 /// The operation of a module's body that an operation is in.

@@ -1,6 +1,6 @@
 //! `layout-expand-operations`: operations of other compilers become the operations of their models.
 
-use super::{ModelCalls, Purpose};
+use super::calls::expand;
 use crate::analysis::functions::{referred, symbol};
 use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::MODEL;
@@ -8,9 +8,7 @@ use layout_ir::{self as ir, Op, Rewriter};
 
 /// Expands all operations of a module that have a model.
 pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
-    let calls = ModelCalls::of(stage.rewriter, stage.root(), Purpose::Values)?;
-    let expanded = !calls.is_empty();
-    calls.inline();
+    let expanded = expand(stage.rewriter, stage.root())?;
     Ok(Next::of(expanded | erase_models(stage.rewriter)))
 }
 

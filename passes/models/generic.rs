@@ -95,8 +95,10 @@ fn start<'c>(
         return Ok(empty);
     }
     let zero = || {
-        let digits = if tensor.element.is_float() { "0.0" } else { "0" };
-        Attribute::parse(b.context(), &format!("{digits} : {}", tensor.element))
+        let element = tensor.element;
+        let digits = if element.is_float() { "0.0" } else { "0" };
+        let is_number = element.is_float() || element.is_integer() || element.is_index();
+        is_number.then(|| Attribute::parse(b.context(), &format!("{digits} : {element}"))).flatten()
     };
     let initial = loops.initial_values.get(number).copied().flatten().or_else(zero);
     let initial = initial.map(|value| b.constant(value)).filter(|value| value.r#type() == tensor.element);

@@ -11,7 +11,7 @@
 //! | who | what becomes of the operation |
 //! |---|---|
 //! | plan, removal of conversions | a call, and with the types of the call the operation again ([`ModelCalls::restore`]) |
-//! | `layout-expand-operations` | the operations of the function ([`ModelCalls::inline`]) |
+//! | `layout-expand-operations` | the operations of the function |
 //! | verification | the same, in the copies of the program that are compared |
 //! | indexing analysis | it stays; the maps are those of the function |
 //!

@@ -467,7 +467,7 @@ module attributes {layout.machin = 1} {}
 
 // -----
 
-// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation, padding, origins or trip_count}}
+// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation, padding, origins, trip_count, model or cost}}
 func.func private @argument(index {layout.color = 1})
 
 // -----

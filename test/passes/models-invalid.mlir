@@ -13,3 +13,11 @@ module attributes {layout.model = "mini.product"} {}
 
 // expected-error@+1 {{`layout.cost` must be an i64 of at least 0, such as 32 : i64, found -1 : i64}}
 func.func private @f() attributes {layout.cost = -1 : i64}
+
+// -----
+
+func.func private @forever(%x: tensor<4xf32>) -> tensor<4xf32> attributes {layout.model = "mini.forever"} {
+  // expected-error@+1 {{'mini.forever' op has a model that is more than 4 models deep}}
+  %y = "mini.forever"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

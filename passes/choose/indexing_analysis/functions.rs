@@ -23,6 +23,8 @@ pub struct Functions {
     flows: Flows,
     /// The names of the functions that operations of other compilers are, by the keys of these.
     models: HashMap<usize, String>,
+    /// Whether a model is wrong, which has been reported.
+    pub is_wrong: bool,
 }
 
 impl Functions {
@@ -44,7 +46,10 @@ impl Functions {
             let name = format!("{} {}", ir::name(model.op), functions.models.len());
             match model.function(&name, Purpose::Values, &|function| detached.keep(function)) {
                 Ok((function, _)) => drop(bodies.insert(name.clone(), Some(function))),
-                Err(errors) => errors.iter().for_each(emit),
+                Err(errors) => {
+                    errors.iter().for_each(emit);
+                    functions.is_wrong = true;
+                }
             }
             functions.models.insert(ir::op_key(model.op), name);
         }

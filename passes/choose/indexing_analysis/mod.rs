@@ -50,7 +50,11 @@ pub(crate) use site::{kept, slice, structured};
 /// Attaches the maps of each operation below the root, or reports them as remarks.
 pub(crate) fn run<'c>(stage: StageInput<'c, IndexingAnalysisOptions>) -> StageResult<'c> {
     let (root, report) = (stage.root(), stage.options.report);
-    for (op, pairs) in below(root) {
+    let functions = Functions::below(root);
+    if functions.is_wrong {
+        return Err(Vec::new());
+    }
+    for (op, pairs) in all(functions, root) {
         if report && let Some(said) = traffic(root, op) {
             emit(&said);
         }
@@ -70,11 +74,10 @@ pub(crate) fn run<'c>(stage: StageInput<'c, IndexingAnalysisOptions>) -> StageRe
 
 /// The operations on tensors below `root`, itself included, with their maps. Calls are followed.
 pub fn analyse_below<'a>(root: OperationRef<'_, 'a>) -> Vec<(Op<'a>, Pairs)> {
-    below(root).collect()
+    all(Functions::below(root), root).collect()
 }
 
-fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
-    let mut functions = Functions::below(root);
+fn all<'c>(mut functions: Functions, root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
     ir::all_operations(root).into_iter().filter_map(move |op| {
         // The function's analysis covers the regions of control flow.
         if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {

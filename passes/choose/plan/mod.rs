@@ -113,7 +113,7 @@ fn plan<'c>(rewriter: &'c Rewriter, options: PlanOptions, target: &Target, calls
     }
     let mut plan = planner.plan_in_steps(&search, &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
-    let own = calls.cost(&ir::all_operations(module));
+    let own = calls.cost(module);
     (plan.cost, plan.bound) = (plan.cost.saturating_add(own), plan.bound.saturating_add(own));
     let costs = costs(&plan, target, &unknown);
     time.left(module, &costs, (plan.cost, plan.bound)).iter().for_each(upstream::emit);
