@@ -45,8 +45,8 @@ SmallVector<Value> mini::ProductOp::buildBody(OpBuilder &builder,
   return {arith::AddFOp::create(builder, location, elements[2], product)};
 }
 
-FailureOr<SmallVector<Value>>
-mini::NormalizeOp::expand(OpBuilder &builder, ValueRange operands) {
+FailureOr<SmallVector<Value>> mini::NormalizeOp::expand(OpBuilder &builder,
+                                                        ValueRange operands) {
   Location location = getLoc();
   auto type = cast<RankedTensorType>(getType());
   if (type.getRank() != 2 || !type.hasStaticShape())
@@ -63,18 +63,18 @@ mini::NormalizeOp::expand(OpBuilder &builder, ValueRange operands) {
   auto sum = linalg::ReduceOp::create(
       builder, location, operands, start, /*dimensions=*/{1},
       [](OpBuilder &nested, Location location, ValueRange elements) {
-        Value sum = arith::AddFOp::create(nested, location, elements[0],
-                                          elements[1]);
+        Value sum =
+            arith::AddFOp::create(nested, location, elements[0], elements[1]);
         linalg::YieldOp::create(nested, location, sum);
       });
   Value sums =
       linalg::BroadcastOp::create(builder, location, sum.getResult(0),
                                   empty(type.getShape()), /*dimensions=*/{1})
           ->getResult(0);
-  return SmallVector<Value>{
-      linalg::DivOp::create(builder, location, ValueRange{operands[0], sums},
-                            empty(type.getShape()))
-          .getResult(0)};
+  return SmallVector<Value>{linalg::DivOp::create(builder, location,
+                                                  ValueRange{operands[0], sums},
+                                                  empty(type.getShape()))
+                                .getResult(0)};
 }
 
 SmallVector<IteratorType> mini::ReluOp::getIteratorTypes() {

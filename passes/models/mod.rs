@@ -219,7 +219,7 @@ impl<'c> Model<'c> {
 
     /// A builder before the return of a block, which may still have to be made.
     fn at_end(&self, block: BlockRef<'c, 'c>) -> Builder<'c> {
-        if !ir::operations(block).last().is_some_and(|end| ir::name(*end) == "func.return") {
+        if ir::operations(block).last().is_none_or(|end| ir::name(*end) != "func.return") {
             let end = OperationBuilder::new("func.return", ir::location(self.op)).build();
             block.append_operation(end.expect("a return can be built"));
         }

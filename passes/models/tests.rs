@@ -1,7 +1,6 @@
 //! Models in Rust: one that is right, and each way to be wrong, which is an error at the operation.
 
 use super::*;
-use crate::Pass;
 use melior::dialect::DialectRegistry;
 use melior::dialect::arith;
 use melior::ir::{AffineExpr, AffineMap, Location, Module, OperationRef, Value};
@@ -72,7 +71,7 @@ fn upstream_context<'c>(op: OperationRef<'c, '_>) -> &'c Context {
 }
 
 /// Runs a pass on an operation with a model; returns the module and the errors.
-fn run(mistake: &'static str, pass: Pass) -> (String, Vec<String>) {
+fn run(mistake: &'static str, pass: &str) -> (String, Vec<String>) {
     let registry = DialectRegistry::new();
     utility::register_all_dialects(&registry);
     layout_dialect::register(&registry);
@@ -95,7 +94,7 @@ fn run(mistake: &'static str, pass: Pass) -> (String, Vec<String>) {
         true
     });
     let manager = PassManager::new(&context);
-    pass.add_to(manager.as_operation_pass_manager()).unwrap();
+    upstream::add_passes(manager.as_operation_pass_manager(), pass).unwrap();
     let done = manager.run(&mut module);
     context.detach_diagnostic_handler(handler);
     let errors = errors.lock().unwrap().clone();
@@ -105,7 +104,7 @@ fn run(mistake: &'static str, pass: Pass) -> (String, Vec<String>) {
 
 #[test]
 fn loops_become_a_generic() {
-    let (module, errors) = run("none", Pass::ExpandOperations);
+    let (module, errors) = run("none", "layout-expand-operations");
     assert_eq!(errors, Vec::<String>::new());
     for part in ["arith.constant 5.000000e-01", "linalg.generic", "\"parallel\", \"reduction\"", "arith.addf %out, %in"]
     {
@@ -133,7 +132,7 @@ fn mistakes_are_errors_at_the_operation() {
         ("result", "has a model whose result 0 is tensor<4x6xf32>, expected tensor<4xf32>"),
     ];
     for (mistake, expected) in cases {
-        let (module, errors) = run(mistake, Pass::ExpandOperations);
+        let (module, errors) = run(mistake, "layout-expand-operations");
         let found = errors.iter().any(|error| error.contains(expected));
         assert!(found, "{mistake}: expected {expected:?}, found {errors:#?}");
         assert!(mistake == "panic" || errors.iter().all(|error| error.contains("here")), "{mistake}: {errors:#?}");
@@ -144,11 +143,10 @@ fn mistakes_are_errors_at_the_operation() {
 #[cfg(feature = "plan")]
 #[test]
 fn layouts_and_costs_are_checked() {
-    let options = crate::PlanOptions { machine: crate::PlanMachine::TpuV5e, ..crate::PlanOptions::default() };
     for (mistake, expected) in
         [("layout", "has a model with the layout #layout.tiled<{2,1,0}>"), ("cost", "has the cost -1")]
     {
-        let (_, errors) = run(mistake, Pass::Plan { options });
+        let (_, errors) = run(mistake, "layout-plan{machine=tpu_v5e}");
         assert!(errors.iter().any(|error| error.contains(expected)), "{mistake}: {errors:#?}");
     }
 }
