@@ -166,7 +166,7 @@ impl Suite {
         absent(&remarks, "@dense")?;
         absent(&lowered, "mini.")?;
         let mut mini = Command::new(self.folder.join(way).join("mini-opt"));
-        let numbers = self.checkout.root.join("test/embed/operations.mlir");
+        let numbers = self.checkout.root.join("test/embed/Inputs/operations.mlir");
         let [llvm, _] = run(mini.arg(numbers).arg("--layout-to-llvm=plan machine=tpu_v5e"), 0)?;
         let file = self.folder.join("operations.llvm.mlir");
         fs::write(&file, llvm)?;
