@@ -68,6 +68,10 @@ pub mod foreign;
 mod kernel;
 pub mod llvm;
 pub mod lower;
+#[cfg_attr(
+    not(all(feature = "plan", feature = "verify")),
+    allow(dead_code, unused_imports, reason = "these use the rest")
+)]
 pub mod models;
 mod pass;
 pub mod pipelines;

@@ -212,6 +212,7 @@ fn traits(name: &str) -> Traits {
 }
 
 /// Whether the table has an operation.
+#[cfg(feature = "plan")]
 pub fn is_known(name: &str) -> bool {
     traits(name) != NONE
 }

@@ -10,7 +10,7 @@
 //!
 //! | who | what becomes of the operation |
 //! |---|---|
-//! | plan, removal of conversions | a call, and with the types of the call the operation again ([`ModelCalls::restore`]) |
+//! | plan, removal of conversions | a call, and with the types of the call the operation again (`ModelCalls::restore`) |
 //! | `layout-expand-operations` | the operations of the function |
 //! | verification | the same, in the copies of the program that are compared |
 //! | indexing analysis | it stays; the maps are those of the function |
@@ -25,7 +25,7 @@ mod layout_op;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{ModelCalls, Purpose, expanded};
+pub(crate) use calls::{ModelCalls, Purpose, expanded};
 pub use layout_op::{IteratorType, LayoutOp, Loops, register_model};
 
 use crate::pass::diagnostic::Diagnostic;
@@ -41,12 +41,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The name of the operation whose function, while it is a call, an operation is or is in.
-pub fn model_of<'c>(op: Op<'c>) -> Option<&'c str> {
+pub(crate) fn model_of<'c>(op: Op<'c>) -> Option<&'c str> {
     std::iter::successors(Some(op), |op| ir::parent(*op)).find_map(|op| ir::attribute(op, MODEL).and_then(ir::text))
 }
 
 /// What is known of an operation.
-pub struct Model<'c> {
+pub(crate) struct Model<'c> {
     /// The operation.
     pub op: Op<'c>,
     source: Source<'c>,
@@ -59,7 +59,7 @@ enum Source<'c> {
 }
 
 /// The models of a module.
-pub struct Models<'c> {
+pub(crate) struct Models<'c> {
     /// The functions that are models, by the names of operations.
     functions: HashMap<&'c str, Vec<Op<'c>>>,
 }
@@ -107,7 +107,7 @@ fn bare(t: Type) -> Type {
 }
 
 /// The types with which an operation is called, each with whether it takes no other layout.
-pub struct Signature<'c> {
+pub(crate) struct Signature<'c> {
     operands: Vec<(Type<'c>, bool)>,
     results: Vec<(Type<'c>, bool)>,
 }
