@@ -55,7 +55,8 @@ pub fn inline<'c>(
     inline_call(rewriter, &bodies, name, operands, foreign.op)
 }
 
-/// Puts a copy of the operations of a body before an operation, and inlines the calls among them.
+/// Puts a copy of the operations of a body before an operation, and inlines the calls among them. Those of the region are
+/// the user's.
 fn inline_call<'c>(
     rewriter: &'c Rewriter,
     bodies: &HashMap<&'c str, Op<'c>>,
@@ -70,7 +71,10 @@ fn inline_call<'c>(
     let mut inner = ir::operations(block);
     let end = inner.pop().expect("a body has a terminator");
     inner.iter().for_each(|op| ir::move_before(*op, before));
-    for call in inner.into_iter().flat_map(ir::all_operations).filter(|op| ir::name(*op) == "func.call") {
+    let is_of_program = ir::name(copy) == "func.func";
+    for call in
+        inner.into_iter().flat_map(ir::all_operations).filter(|op| is_of_program && ir::name(*op) == "func.call")
+    {
         let callee = ir::attribute(call, "callee").map(|callee| callee.to_string()).unwrap_or_default();
         let Some(callee) = callee.strip_prefix('@').filter(|callee| bodies.contains_key(callee)) else { continue };
         let results = inline_call(rewriter, bodies, callee, &ir::operands(call), call);

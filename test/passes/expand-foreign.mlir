@@ -134,3 +134,39 @@ func.func @nested(%x: tensor<4xi32>, %y: tensor<4xi32>, %s: tensor<i32>) -> tens
   } -> tensor<4xi32>, tensor<i32>
   return %0#0 : tensor<4xi32>
 }
+
+// -----
+
+// The functions that a region calls are those of the module, whatever the names of a program's functions are.
+// CHECK-LABEL: func @calls
+// CHECK: scf.for
+// CHECK: %[[SUM:.*]] = func.call @combine(%{{.*}}, %{{.*}}) : (f32, f32) -> f32
+// CHECK: scf.if
+// CHECK: func.call @main(%[[SUM]])
+// CHECK: call @before
+// CHECK: call @merge
+// CHECK-NOT: tm_tensor
+func.func private @combine(f32, f32) -> f32
+func.func private @main(f32) -> f32
+func.func private @before(f32, f32) -> i1
+func.func private @merge(i1) -> i1
+func.func @calls(%x: tensor<8xf32>, %y: tensor<8xf32>, %sum: tensor<f32>, %once: i1) -> tensor<8xf32> {
+  %0:2 = tm_tensor.scan dimension(0) inclusive(true) ins(%x : tensor<8xf32>) outs(%y, %sum : tensor<8xf32>, tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = func.call @combine(%a, %b) : (f32, f32) -> f32
+    %d = scf.if %once -> f32 {
+      %e = func.call @main(%c) : (f32) -> f32
+      scf.yield %e : f32
+    } else {
+      scf.yield %c : f32
+    }
+    tm_tensor.yield %d : f32
+  } -> tensor<8xf32>, tensor<f32>
+  %1 = tm_tensor.sort dimension(0) outs(%0#0 : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = func.call @before(%a, %b) : (f32, f32) -> i1
+    %d = func.call @merge(%c) : (i1) -> i1
+    tm_tensor.yield %d : i1
+  } -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
