@@ -146,6 +146,11 @@ impl<'c> Attention<'c> {
     fn check(&self, foreign: &Foreign<'c>) -> Result<(), Diagnostic<'c>> {
         let known = ["f32", "f64"].contains(&self.number.to_string().as_str());
         foreign.require(known, format!("expected scores of f32 or f64, found {}", self.number))?;
+        if let Some(scale) = &self.scale {
+            let is_number = scale.element.is_float();
+            foreign
+                .require(is_number, format!("expected a floating-point number as the scale, found {}", scale.text()))?;
+        }
         for (name, operand, dims) in self.parts() {
             foreign.require(
                 operand.is_tensor && operand.rank() == dims.len(),
@@ -226,7 +231,8 @@ impl<'c> Attention<'c> {
         context! {
             number => self.number.to_string(), infinity, lowest, has_body,
             query => part(&self.query), key => part(&self.key), values => part(&self.value), result => part(&self.result),
-            mask => self.mask.as_ref().map(part), scale => self.scale.as_ref().map(|scale| scale.element.to_string()),
+            mask => self.mask.as_ref().map(part), scale => self.scale.as_ref().map(|scale| scale.text()),
+            is_wide_scale => self.scale.as_ref().is_some_and(|scale| ir::bits(scale.element) > ir::bits(self.number)),
             inner => inner.iter().map(|d| name(*d)).collect::<Vec<_>>(),
             scores => shaped(&scores), rows => shaped(&rows), results => shaped(o),
             products => loops(&[q, k, &scores]), masked => loops(&masked), reduced => loops(&[&scores, &rows]),

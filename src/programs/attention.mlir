@@ -34,7 +34,7 @@ func.func @main(%query: {{ query.ty }}, %key: {{ key.ty }}, %value: {{ values.ty
   %unit = arith.constant 1.0 : {{ number }}
   %scale = arith.divf %unit, %root : {{ number }}
 {% elif scale != number %}
-  %scale = arith.extf %factor : {{ scale }} to {{ number }}
+  %scale = arith.{{ "truncf" if is_wide_scale else "extf" }} %factor : {{ scale }} to {{ number }}
 {% endif %}
 {% set scale_name = "%factor" if scale == number else "%scale" %}
   %no_scores = tensor.empty({{ scores.dynamic }}) : {{ scores.ty }}

@@ -193,6 +193,14 @@ func.func @mask(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x6xf32>, %
 
 // -----
 
+func.func @scale(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x6xf32>, %s: i32, %o: tensor<5x6xf32>) -> tensor<5x6xf32> {
+  // expected-error@+1 {{expected a floating-point number as the scale, found i32}}
+  %0 = iree_linalg_ext.attention ins(%q, %k, %v, %s : tensor<5x8xf32>, tensor<7x8xf32>, tensor<7x6xf32>, i32) outs(%o : tensor<5x6xf32>) -> tensor<5x6xf32>
+  return %0 : tensor<5x6xf32>
+}
+
+// -----
+
 func.func @text(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{expected '('}}
   %0 = tm_tensor.sort dimension 1 outs(%x : tensor<4xf32>) -> tensor<4xf32>

@@ -170,3 +170,15 @@ func.func @calls(%x: tensor<8xf32>, %y: tensor<8xf32>, %sum: tensor<f32>, %once:
   } -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// A scale is rounded to the type of the scores.
+// CHECK-LABEL: func @scale
+// CHECK-SAME: %[[SCALE:[^ ]*]]: f64
+// CHECK: arith.truncf %[[SCALE]] : f64 to f32
+func.func @scale(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x6xf32>, %s: f64, %o: tensor<5x6xf32>) -> tensor<5x6xf32> {
+  %0 = iree_linalg_ext.attention ins(%q, %k, %v, %s : tensor<5x8xf32>, tensor<7x8xf32>, tensor<7x6xf32>, f64)
+      outs(%o : tensor<5x6xf32>) -> tensor<5x6xf32>
+  return %0 : tensor<5x6xf32>
+}
