@@ -4,7 +4,7 @@
 //! queries and results, keys of keys and values, and what is summed in a product those of queries and keys alone.
 
 use crate::foreign::inline::{Sizes, inline};
-use crate::foreign::operation::{Expanded, Foreign, Operand};
+use crate::foreign::operation::{Expanded, Foreign, Operand, are_distinct};
 use crate::pass::diagnostic::Diagnostic;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Rewriter, Val};
@@ -173,6 +173,7 @@ impl<'c> Attention<'c> {
                 format!("expected {name} of elements no wider than {}, found {}", self.number, operand.element),
             )?;
         }
+        foreign.require(are_distinct(&self.result.1), "expected a result of distinct dimensions in `indexing_maps`")?;
         let is_in = |dims: &[usize], d: usize| dims.contains(&d);
         let (q, k, v, o) = (&self.query.1, &self.key.1, &self.value.1, &self.result.1);
         let fits = k.iter().all(|d| is_in(q, *d) || is_in(v, *d))

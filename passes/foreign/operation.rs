@@ -147,8 +147,7 @@ impl<'c> Foreign<'c> {
     pub fn dimension_map(&self, rank: usize) -> Result<Vec<usize>, Diagnostic<'c>> {
         let found = ir::integers(self.op, "dimension_map");
         let dims: Vec<usize> = found.iter().filter_map(|n| usize::try_from(*n).ok()).filter(|n| *n < rank).collect();
-        let distinct = (0..dims.len()).all(|k| !dims[..k].contains(&dims[k]));
-        if dims.is_empty() || dims.len() != found.len() || !distinct {
+        if dims.is_empty() || dims.len() != found.len() || !are_distinct(&dims) {
             return Err(self.refused(format!(
                 "expected a `dimension_map` of distinct dimensions below the rank, {rank}, found {found:?}"
             )));
@@ -175,6 +174,11 @@ impl<'c> Foreign<'c> {
         let found = types(ir::operands(end));
         if found == results { Ok(()) } else { Err(wrong("results", results, &found)) }
     }
+}
+
+/// Whether no dimension is there twice.
+pub fn are_distinct(dims: &[usize]) -> bool {
+    (0..dims.len()).all(|k| !dims[..k].contains(&dims[k]))
 }
 
 fn joined(types: &[Type]) -> String {

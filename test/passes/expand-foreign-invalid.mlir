@@ -201,6 +201,16 @@ func.func @scale(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x6xf32>, 
 
 // -----
 
+func.func @twice(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x5xf32>, %s: f32, %o: tensor<5x5xf32>) -> tensor<5x5xf32> {
+  // expected-error@+1 {{expected a result of distinct dimensions in `indexing_maps`}}
+  %0 = iree_linalg_ext.attention {indexing_maps = [affine_map<(m, k, d) -> (m, k)>, affine_map<(m, k, d) -> (d, k)>,
+      affine_map<(m, k, d) -> (d, m)>, affine_map<(m, k, d) -> ()>, affine_map<(m, k, d) -> (m, m)>]}
+      ins(%q, %k, %v, %s : tensor<5x8xf32>, tensor<7x8xf32>, tensor<7x5xf32>, f32) outs(%o : tensor<5x5xf32>) -> tensor<5x5xf32>
+  return %0 : tensor<5x5xf32>
+}
+
+// -----
+
 func.func @text(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{expected '('}}
   %0 = tm_tensor.sort dimension 1 outs(%x : tensor<4xf32>) -> tensor<4xf32>
