@@ -2,7 +2,7 @@
 
 use crate::foreign::inline::{Sizes, inline};
 use crate::foreign::operation::{Expanded, Foreign};
-use layout_ir::{Rewriter, Val};
+use layout_ir::{self as ir, Rewriter, Val};
 use layout_programs::{FFT_STAGE, Program};
 use melior::ir::TypeLike;
 use minijinja::context;
@@ -20,6 +20,8 @@ pub fn expand<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expanded<'c>
         foreign.require(t.element == element, format!("expected elements of {element}, found {}", t.element))?;
     }
     foreign.require(element.is_float(), format!("expected floating-point numbers, found {element}"))?;
+    let is_narrow = ir::bits(element) <= Some(64) || foreign.ins.len() > 1;
+    foreign.require(is_narrow, format!("expected elements of at most 64 bits, or coefficients, found {element}"))?;
     for t in &foreign.ins[1..] {
         foreign.require(t.rank() == 1, format!("expected coefficients of one dimension, found {}", t.text()))?;
     }

@@ -211,6 +211,14 @@ func.func @twice(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x5xf32>, 
 
 // -----
 
+func.func @wide(%re: tensor<16xf80>, %im: tensor<16xf80>, %stage: index) -> (tensor<16xf80>, tensor<16xf80>) {
+  // expected-error@+1 {{expected elements of at most 64 bits, or coefficients, found f80}}
+  %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%re, %im : tensor<16xf80>, tensor<16xf80>) : tensor<16xf80>, tensor<16xf80>
+  return %0#0, %0#1 : tensor<16xf80>, tensor<16xf80>
+}
+
+// -----
+
 func.func @text(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{expected '('}}
   %0 = tm_tensor.sort dimension 1 outs(%x : tensor<4xf32>) -> tensor<4xf32>
