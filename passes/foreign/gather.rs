@@ -16,8 +16,13 @@ pub fn expand<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expanded<'c>
     let element = source.element;
     foreign.require(whole.element == element, format!("expected a result of {element}, found {}", whole.element))?;
     let kept: Vec<usize> = (0..source.rank()).filter(|dim| !dims.contains(dim)).collect();
-    let rows = whole.rank().checked_sub(kept.len()).unwrap_or(usize::MAX);
-    let is_dimension = indices.rank() == rows.saturating_add(1);
+    let Some(rows) = whole.rank().checked_sub(kept.len()) else {
+        let (least, found) = (kept.len(), whole.rank());
+        return Err(
+            foreign.refused(format!("expected a result of rank {least}, that of a block, or more, found {found}"))
+        );
+    };
+    let is_dimension = indices.rank() == rows + 1;
     let fits = is_dimension || indices.rank() == rows && dims.len() == 1;
     foreign.require(
         fits,

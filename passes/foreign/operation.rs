@@ -59,7 +59,8 @@ impl<'c> Foreign<'c> {
         let mut foreign = Foreign { op, ins: Vec::new(), outs: Vec::new() };
         let operands = ir::operands(op);
         let groups = ir::integers(op, "operandSegmentSizes");
-        let fits = groups.iter().all(|n| *n >= 0) && groups.iter().sum::<i64>() == operands.len() as i64;
+        let sum: i128 = groups.iter().map(|n| i128::from(*n)).sum();
+        let fits = groups.iter().all(|n| *n >= 0) && sum == operands.len() as i128;
         if groups.len() != 2 || !fits {
             let count = operands.len();
             return Err(foreign.refused(format!(

@@ -72,7 +72,7 @@ pub fn expand<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expanded<'c>
         });
         let is_checked = number.is_some() || width.is_none() || data.shape[dim].is_none();
         let count = is_checked.then(|| match (data.shape[dim], width) {
-            (Some(n), Some(width)) => format!("%c{}", n - width + 1),
+            (Some(n), Some(width)) => format!("%c{}", (n - width).saturating_add(1)),
             _ => sizes.starts(dim, size, place.map_or("%c1", |k| &block[k])),
         });
         context! { dim, number, place, row => None::<usize>, count }

@@ -2,6 +2,7 @@
 
 use crate::foreign::inline::{Sizes, inline};
 use crate::foreign::operation::{Expanded, Foreign, Operand};
+use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Rewriter, Val};
 use layout_programs::{LINES, POSITIONS, Program, SORT};
 use melior::ir::attribute::IntegerAttribute;
@@ -46,7 +47,7 @@ pub fn expand_topk<'c>(foreign: &Foreign<'c>, rewriter: &'c Rewriter) -> Expande
         }
         None => Operand { value: positions(foreign, rewriter, dim), element: kind, ..values.clone() },
     };
-    let all = [(values, &outs[0]), (&indices, &outs[1])].map(|(given, out)| joined(foreign, given, out, dim));
+    let all = [joined(foreign, values, &outs[0], dim)?, joined(foreign, &indices, &outs[1], dim)?];
     let long_enough = match (all[0].shape[dim], outs[0].shape[dim]) {
         (Some(n), Some(k)) => k <= n,
         _ => true,
@@ -95,16 +96,25 @@ fn lines(arrays: &[Operand], dim: usize, compared: usize, by_index: bool) -> Pro
 }
 
 /// An input of a `topk` with what its output holds behind it. An empty tensor holds nothing.
-fn joined<'c>(foreign: &Foreign<'c>, given: &Operand<'c>, out: &Operand<'c>, dim: usize) -> Operand<'c> {
+fn joined<'c>(
+    foreign: &Foreign<'c>,
+    given: &Operand<'c>,
+    out: &Operand<'c>,
+    dim: usize,
+) -> Result<Operand<'c>, Diagnostic<'c>> {
     if ir::defining_op(out.value).is_some_and(|op| ir::name(op) == "tensor.empty") {
-        return given.clone();
+        return Ok(given.clone());
     }
     let mut shape = given.shape.clone();
-    shape[dim] = given.shape[dim].zip(out.shape[dim]).map(|(a, b)| a + b);
+    let sizes = given.shape[dim].zip(out.shape[dim]);
+    shape[dim] = sizes.and_then(|(a, b)| a.checked_add(b));
+    let fits = shape[dim].is_some() == sizes.is_some();
+    foreign
+        .require(fits, format!("expected fewer than 2^63 elements in lines of {} and {}", given.text(), out.text()))?;
     let b = Builder::before(foreign.op);
     let number = b.named("dim", integer(&b, dim));
     let both = b.value("tensor.concat", &[given.value, out.value], given.resized(shape.clone()), &[number]);
-    Operand { value: both, shape, ..given.clone() }
+    Ok(Operand { value: both, shape, ..given.clone() })
 }
 
 /// The first elements of each line of a sorted tensor, as many as an output has.

@@ -16,6 +16,14 @@ func.func @groups(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @huge_groups(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{expected operandSegmentSizes of inputs and outputs, 1 in all, found [9223372036854775807, 1]}}
+  %0 = "tm_tensor.sort"(%x) {dimension = 0 : i64, operandSegmentSizes = array<i64: 9223372036854775807, 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @buffer(%x: memref<4xf32>) {
   // expected-error@+1 {{'tm_tensor.sort' op cannot be lowered: expected tensors of known rank, or scalars, found memref<4xf32>}}
   tm_tensor.sort dimension(0) outs(%x : memref<4xf32>)
@@ -215,6 +223,26 @@ func.func @wide(%re: tensor<16xf80>, %im: tensor<16xf80>, %stage: index) -> (ten
   // expected-error@+1 {{expected elements of at most 64 bits, or coefficients, found f80}}
   %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%re, %im : tensor<16xf80>, tensor<16xf80>) : tensor<16xf80>, tensor<16xf80>
   return %0#0, %0#1 : tensor<16xf80>, tensor<16xf80>
+}
+
+// -----
+
+func.func @joined(%x: tensor<9223372036854775807xf32>, %v: tensor<1xf32>, %i: tensor<1xi64>) -> tensor<1xf32> {
+  // expected-error@+1 {{expected fewer than 2^63 elements in lines of tensor<9223372036854775807xf32> and tensor<1xf32>}}
+  %0:2 = iree_linalg_ext.topk dimension(0) ins(%x : tensor<9223372036854775807xf32>) outs(%v, %i : tensor<1xf32>, tensor<1xi64>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %c : i1
+  } -> tensor<1xf32>, tensor<1xi64>
+  return %0#0 : tensor<1xf32>
+}
+
+// -----
+
+func.func @block(%x: tensor<8x4x2xf32>, %i: tensor<1xi32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{expected a result of rank 2, that of a block, or more, found 1}}
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%x, %i : tensor<8x4x2xf32>, tensor<1xi32>) outs(%y : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }
 
 // -----

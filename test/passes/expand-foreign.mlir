@@ -182,3 +182,18 @@ func.func @scale(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x6xf32>, 
       outs(%o : tensor<5x6xf32>) -> tensor<5x6xf32>
   return %0 : tensor<5x6xf32>
 }
+
+// -----
+
+// A block without elements may begin at any position.
+// CHECK-LABEL: func @empty_block
+// CHECK: arith.cmpi ult, %{{.*}}, %c9223372036854775807
+func.func @empty_block(%x: tensor<9223372036854775807xf32>, %i: tensor<3x1xi64>, %u: tensor<3x0xf32>)
+    -> tensor<9223372036854775807xf32> {
+  %0 = tm_tensor.scatter {dimension_map = array<i64: 0>} unique_indices(false)
+      ins(%u, %i : tensor<3x0xf32>, tensor<3x1xi64>) outs(%x : tensor<9223372036854775807xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    tm_tensor.yield %a : f32
+  } -> tensor<9223372036854775807xf32>
+  return %0 : tensor<9223372036854775807xf32>
+}
