@@ -66,6 +66,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let operations = ir::all_operations(module);
     let mut errors = refused(&operations, &Axes::of(module, &operations));
     errors.extend(nested_too_deep(&operations));
+    errors.extend(globals::refused(&operations));
     errors.extend(deallocate::refused_calls(module));
     if !errors.is_empty() {
         return Err(errors);

@@ -104,3 +104,28 @@ func.func @softmax_of_buffer(%x: memref<2x3xf32>, %y: tensor<2x3xf32>) -> tensor
   %r = linalg.softmax dimension(1) ins(%x : memref<2x3xf32>) outs(%y : tensor<2x3xf32>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
+
+// -----
+
+// expected-error@+1 {{'ml_program.global' op cannot be lowered: expected a number or a tensor of known sizes, found tensor<?xf32>}}
+ml_program.global private mutable @sizes(dense<[1.0, 2.0]> : tensor<2xf32>) : tensor<?xf32>
+
+// -----
+
+// expected-error@+1 {{expected a number or a tensor of known sizes, found complex<f32>}}
+ml_program.global private mutable @kind : complex<f32>
+
+// -----
+
+// expected-error@+1 {{expected a value of type tensor<3xf32>, found tensor<2xf32>}}
+ml_program.global private mutable @other(dense<[1.0, 2.0]> : tensor<2xf32>) : tensor<3xf32>
+
+// -----
+
+// expected-error@+1 {{expected a value of type f32, found i32}}
+ml_program.global private mutable @number(1 : i32) : f32
+
+// -----
+
+// expected-error@+1 {{expected a value of type tensor<4xf32>, found #ml_program.extern}}
+ml_program.global public mutable @elsewhere(#ml_program.extern<tensor<4xf32>>) : tensor<4xf32>

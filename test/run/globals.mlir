@@ -1,5 +1,5 @@
 // Global variables of ml_program: a load is what was there before a later store, and a call finds what the call before
-// has stored. A global that is no variable is a constant.
+// has stored. A global that is no variable is a constant. Variables may be numbers, and have no value before a store.
 // RUN: %{lines} form=strided form=physical vectorize=avx2 | while read options; do \
 // RUN:   layout-opt %s --layout-to-llvm="$options" \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; \
@@ -26,6 +26,24 @@ func.func @step() -> (tensor<3xf32>, tensor<3xf32>, tensor<i64>) attributes {no_
   return %old, %both, %next : tensor<3xf32>, tensor<3xf32>, tensor<i64>
 }
 
+ml_program.global private mutable @number(1.5 : f32) : f32
+ml_program.global private mutable @later : tensor<3xf32>
+ml_program.global private mutable @last : i32
+ml_program.global private @seven(7 : i32) : i32
+
+func.func @numbers(%x: tensor<3xf32>) -> (f32, f32, tensor<3xf32>, i32) attributes {no_inline} {
+  %old = ml_program.global_load @number : f32
+  %new = arith.addf %old, %old : f32
+  ml_program.global_store @number = %new : f32
+  ml_program.global_store @later = %x : tensor<3xf32>
+  %seven = ml_program.global_load_const @seven : i32
+  ml_program.global_store @last = %seven : i32
+  %now = ml_program.global_load @number : f32
+  %later = ml_program.global_load @later : tensor<3xf32>
+  %last = ml_program.global_load @last : i32
+  return %old, %now, %later, %last : f32, f32, tensor<3xf32>, i32
+}
+
 func.func @print(%x: tensor<3xf32>) {
   %i = arith.constant 0 : index
   %pad = arith.constant 0.0 : f32
@@ -48,5 +66,15 @@ func.func @main() {
   call @print(%1#1) : (tensor<3xf32>) -> ()
   %steps = tensor.extract %1#2[] : tensor<i64>
   vector.print %steps : i64
+  // CHECK-NEXT: 3
+  // CHECK-NEXT: 6
+  // CHECK-NEXT: ( 3, 8, 15 )
+  // CHECK-NEXT: 7
+  %2:4 = call @numbers(%0#0) : (tensor<3xf32>) -> (f32, f32, tensor<3xf32>, i32)
+  %3:4 = call @numbers(%0#1) : (tensor<3xf32>) -> (f32, f32, tensor<3xf32>, i32)
+  vector.print %3#0 : f32
+  vector.print %3#1 : f32
+  call @print(%3#2) : (tensor<3xf32>) -> ()
+  vector.print %3#3 : i32
   return
 }
