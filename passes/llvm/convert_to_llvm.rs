@@ -33,7 +33,7 @@ fn with_arena(passes: &str, options: ConvertToLlvmOptions) -> String {
     passes.replace("$arena", options.arena.name())
 }
 
-/// The passes in their order. Those after `convert-complex-to-standard` handle its results.
+/// The passes in their order.
 const STAGES: &[PassStage] = &[
     // Each memory has an arena, and a copy is between two memories.
     ("layout-plan-memory{arena=$arena}", &["func"]),
@@ -47,6 +47,8 @@ const STAGES: &[PassStage] = &[
     ("layout-expand-floats", &["arith", "math", "vector"]),
     // After loops are outlined, as each function gets its constants once.
     ("layout-approximate-math", &["math"]),
+    // Here and not by `convert-to-llvm`, whose quotients and magnitudes have the squares of parts, which overflow.
+    ("convert-complex-to-standard", &["complex"]),
     ("layout-call-libm", INEXACT),
     ("func.func(convert-vector-to-scf)", &["vector"]),
     ("memref-expand", &["memref.reshape"]),
@@ -58,12 +60,6 @@ const STAGES: &[PassStage] = &[
     ("convert-math-to-llvm", &["math"]),
     ("convert-math-to-libm", &["math"]),
     ("convert-to-llvm", &[]),
-    ("convert-complex-to-standard", &["complex"]),
-    ("layout-scf-to-cf", &["scf"]),
-    ("layout-call-libm", INEXACT),
-    ("convert-math-to-llvm", &["math"]),
-    ("convert-math-to-libm", &["math"]),
-    ("convert-to-llvm", &["arith", "cf", "complex", "func", "index", "math", "memref", "ub", "vector"]),
     ("layout-mask-as-integers", &["llvm.intr.masked.load", "llvm.intr.masked.store"]),
     ("reconcile-unrealized-casts", &["builtin.unrealized_conversion_cast"]),
     ("layout-shorten-interfaces", &[]),
