@@ -20,7 +20,8 @@
 //!
 //! An overflow becomes infinity, without infinity NaN, and without both the largest number; NaN without NaN becomes a
 //! zero. These are the rules of the Python package ml_dtypes and of LLVM's APFloat, also for `f8E8M0FNU`, which has no zero
-//! and no sign: both become NaN, and the midpoint of two numbers becomes the greater one.
+//! and no sign: both become NaN, and the midpoint of two numbers becomes the greater one. Between its two least numbers
+//! `ml_dtypes` rounds to the greater one, and this file to the nearest.
 
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -200,6 +201,7 @@ fn convert<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Diagnostic<'c>>
     let source = element(operand.r#type());
     let (wide, source_format) = match (from, ir::bits(source)) {
         (Some(format), _) => (lanes.extended(operand, format), F32),
+        (None, Some(16)) if source == Type::bfloat16(lanes.b.context()) => (lanes.widened(operand), F32),
         (None, Some(16)) => (lanes.op("arith.extf", &[operand], f32), F32),
         (None, Some(32)) => (operand, F32),
         (None, Some(64)) => (operand, F64),
@@ -309,6 +311,14 @@ impl<'c> LaneBuilder<'c> {
         let code = self.op("arith.bitcast", &[v], self.integer(32));
         let upper = self.with("arith.shrui", 32, code, 16);
         self.op("arith.bitcast", &[self.op("arith.trunci", &[upper], self.integer(16))], t)
+    }
+
+    /// The f32 that a number of bf16 is. Of an extension and a mask of the sign LLVM makes an operation of AVX512_BF16, for
+    /// which a subnormal number is 0.
+    fn widened(&self, v: Val<'c>) -> Val<'c> {
+        let upper = self.op("arith.bitcast", &[v], self.integer(16));
+        let code = self.with("arith.shli", 32, self.op("arith.extui", &[upper], self.integer(32)), 16);
+        self.op("arith.bitcast", &[code], Type::float32(self.b.context()))
     }
 
     /// Rounds to the nearest number of the format.

@@ -35,6 +35,18 @@ func.func @to_bf16(%x: f8E5M2) -> bf16 {
   return %0 : bf16
 }
 
+// A number of bf16 is shifted: LLVM would round an extension to bf16 again, where a subnormal number is 0.
+// CHECK-LABEL: func @from_bf16
+// CHECK-SAME: %[[X:.*]]: bf16
+// CHECK-NOT: arith.extf
+// CHECK: %[[UPPER:.*]] = arith.bitcast %[[X]] : bf16 to i16
+// CHECK: %[[CODE:.*]] = arith.extui %[[UPPER]] : i16 to i32
+// CHECK: arith.shli %[[CODE]]
+func.func @from_bf16(%x: bf16) -> f8E8M0FNU {
+  %0 = arith.truncf %x : bf16 to f8E8M0FNU
+  return %0 : f8E8M0FNU
+}
+
 // From f64 in one step.
 // CHECK-LABEL: func @once
 // CHECK: arith.bitcast %{{.*}} : f64 to i64
