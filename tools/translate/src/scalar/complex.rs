@@ -89,14 +89,17 @@ fn single(opcode: &str) -> Option<&'static str> {
     })
 }
 
-/// Half of `exp(z) + exp(-z)`, or of the difference.
+/// Half of `exp(z) + exp(-z)`, or of the difference. Each power is halved by its exponent: an infinity times one half with no
+/// imaginary part has NaN, and half a power may be a number where the power is none.
 fn hyperbolic(w: &mut Writer, a: &str, e: ElementType, name: &str) -> Option<String> {
     let of = element_type(e)?;
-    let half = constant(w, 0.5, 0.0, e)?;
+    let half = constant(w, -std::f64::consts::LN_2, 0.0, e)?;
     let negative = w.op(&format!("complex.neg {a} : {of}"));
-    let powers = [a.to_string(), negative].map(|x| w.op(&format!("complex.exp {x} : {of}")));
-    let sum = w.op(&format!("{name} {}, {} : {of}", powers[0], powers[1]));
-    Some(w.op(&format!("complex.mul {sum}, {half} : {of}")))
+    let powers = [a.to_string(), negative].map(|x| {
+        let exponent = w.op(&format!("complex.add {x}, {half} : {of}"));
+        w.op(&format!("complex.exp {exponent} : {of}"))
+    });
+    Some(w.op(&format!("{name} {}, {} : {of}", powers[0], powers[1])))
 }
 
 /// Whether both parts are finite: the difference of a part with itself is NaN where it is not.
