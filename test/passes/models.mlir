@@ -1,8 +1,8 @@
 // Operations of other compilers, by functions that are their models.
-// RUN: layout-opt %s --allow-unregistered-dialect --layout-plan="machine=tpu_v5e entry=free report" 2> %t.plan \
+// RUN: layout-opt %s --allow-unregistered-dialect --mlir-print-local-scope --layout-plan="machine=tpu_v5e entry=free report" 2> %t.plan \
 // RUN:   | FileCheck %s --check-prefix=PLAN
 // RUN: FileCheck %s --check-prefix=COST < %t.plan
-// RUN: layout-opt %s --allow-unregistered-dialect --layout-remove-conversions=report 2> %t.left \
+// RUN: layout-opt %s --allow-unregistered-dialect --mlir-print-local-scope --layout-remove-conversions=report 2> %t.left \
 // RUN:   | FileCheck %s --check-prefix=REMOVE
 // RUN: FileCheck %s --check-prefix=LEFT < %t.left
 // RUN: layout-opt %s --allow-unregistered-dialect --layout-indexing-analysis=report -o /dev/null 2>&1 \
