@@ -86,6 +86,6 @@ impl<'c> Made<'c> {
 }
 
 /// The symbol that an operation defines.
-fn symbol<'c>(op: Op<'c>) -> Option<&'c str> {
+pub(crate) fn symbol<'c>(op: Op<'c>) -> Option<&'c str> {
     ir::text(ir::attribute(op, "sym_name")?)
 }

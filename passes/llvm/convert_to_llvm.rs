@@ -81,10 +81,14 @@ const STRIDED: &[&str] = &[
 
 /// Returns an error for a data layout whose `index` has other bits than those that upstream's conversions give it.
 fn check_index<'c>(module: Op<'c>) -> Result<(), Diagnostic<'c>> {
-    let bits = upstream::index_bits(module);
-    let message =
-        format!("expected 64 bits for index in the data layout, found {bits}: convert-to-llvm makes i64 of index");
-    if bits == 64 { Ok(()) } else { Err(Diagnostic::error(ir::location(module), message)) }
+    let has_layout = |op: &Op| ir::attribute(*op, "dlti.dl_spec").is_some();
+    let scopes = ir::all_operations(module).into_iter().filter(has_layout).chain([module]);
+    for (scope, bits) in scopes.map(|scope| (scope, upstream::index_bits(scope))).filter(|(_, bits)| *bits != 64) {
+        let message =
+            format!("expected 64 bits for index in the data layout, found {bits}: convert-to-llvm makes i64 of index");
+        return Err(Diagnostic::error(ir::location(scope), message));
+    }
+    Ok(())
 }
 
 /// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether

@@ -18,11 +18,13 @@
 //!
 //! The file is written before the module changes.
 
+use crate::buffers::globals::symbol;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::{ExportWeightsOptions, NONE};
 use crate::pass::stages::{Next, StageInput, StageResult};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op};
+use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, TypeLike};
 use object::write::{Comdat, Object, StandardSection, Symbol, SymbolSection};
@@ -32,7 +34,7 @@ use object::{
 };
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind};
@@ -59,17 +61,23 @@ pub(crate) fn run<'c>(stage: StageInput<'c, ExportWeightsOptions>) -> StageResul
     if file == NONE {
         return Ok(Next::Unchanged);
     }
-    let globals = ir::blocks(module).into_iter().flat_map(ir::operations);
-    let weights = globals.filter_map(|op| Weight::of(op, *minimum).transpose()).collect::<Result<Vec<_>, _>>();
-    let weights = weights.map_err(|error| vec![error])?;
+    let globals: Vec<Op> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
+    let weights = globals.iter().filter_map(|op| Weight::of(*op, *minimum).transpose()).collect::<Result<Vec<_>, _>>();
+    let mut weights = weights.map_err(|error| vec![error])?;
+    let (aliased, mut declared) = (aliased(&globals), HashSet::new());
+    // Another module may have brought a declaration of the same bytes.
+    let taken: HashMap<&str, bool> = globals.iter().filter_map(|op| Some((symbol(*op)?, is_declared(*op)))).collect();
+    weights.retain(|weight| {
+        let is_free = !weight.is_shared() || taken.get(&*weight.symbol).copied().unwrap_or(true);
+        is_free && !aliased.contains(weight.name)
+    });
     let wrong = |error: String| vec![Diagnostic::error(ir::location(module), format!("cannot write {file}: {error}"))];
     let object = object_of(&weights, architecture(module).map_err(wrong)?);
     write(Path::new(file), &object).map_err(|error| wrong(error.to_string()))?;
-    let mut declared = HashSet::new();
     let mut renamed = Vec::new();
     for Weight { op, name, symbol, .. } in &weights {
         renamed.push((name.to_string(), symbol.clone()));
-        if declared.insert(symbol) {
+        if declared.insert(symbol) && !(name != symbol && taken.contains_key(&**symbol)) {
             declare(*op);
         } else {
             stage.rewriter.erase(*op);
@@ -77,6 +85,18 @@ pub(crate) fn run<'c>(stage: StageInput<'c, ExportWeightsOptions>) -> StageResul
     }
     upstream::rename_symbols(module, &renamed);
     Ok(Next::of(!weights.is_empty()))
+}
+
+/// Whether a global is the declaration of one that is elsewhere.
+fn is_declared(op: Op) -> bool {
+    ir::name(op) == "llvm.mlir.global" && ir::attribute(op, "value").is_none() && ir::blocks(op).is_empty()
+}
+
+/// The symbols of which there are aliases: these must be defined in the module.
+fn aliased(globals: &[Op]) -> HashSet<String> {
+    let aliases = globals.iter().filter(|op| ir::name(**op) == "llvm.mlir.alias");
+    let names = aliases.flat_map(|op| ir::all_operations(*op)).filter_map(|op| ir::attribute(op, "global_name"));
+    names.filter_map(|name| Some(FlatSymbolRefAttribute::try_from(name).ok()?.value().to_owned())).collect()
 }
 
 impl<'c> Weight<'c> {
@@ -101,8 +121,9 @@ impl<'c> Weight<'c> {
             let message = "its resource is not in the module, or has another number of bytes than its type";
             return if is_lacking { Err(Diagnostic::error(ir::location(op), message)) } else { Ok(None) };
         };
-        let is_narrow = |t: Attribute| constant.element.is_index() && t.to_string().contains("i32");
-        if ir::attribute(op, "global_type").is_some_and(is_narrow) {
+        // LLVM packs the elements of a vector.
+        let is_other = |text: String| text.contains("vec") || constant.element.is_index() && text.contains("i32");
+        if ir::attribute(op, "global_type").is_some_and(|t| is_other(t.to_string())) || name.contains('\0') {
             return Ok(None);
         }
         let Some(bytes) = constant.in_memory().filter(|bytes| bytes.len() as u64 >= minimum) else { return Ok(None) };
@@ -129,19 +150,35 @@ fn declare(op: Op) {
     let external = Attribute::parse(Builder::before(op).context(), "#llvm.linkage<external>");
     ir::edit(op).set_attribute("linkage", external.expect("an attribute of the LLVM dialect"));
     ir::edit(op).remove_attribute("value").expect("the global has a value");
+    // It may be in another shared object.
+    let _ = ir::edit(op).remove_attribute("dso_local");
 }
+
+/// Parts of the names of targets whose object files are not ELF of 64 bits.
+const OTHERS: [&str; 14] = [
+    "apple",
+    "coff",
+    "cygwin",
+    "darwin",
+    "driverkit",
+    "gnux32",
+    "ilp32",
+    "ios",
+    "macho",
+    "macos",
+    "uefi",
+    "wasm",
+    "win32",
+    "windows",
+];
 
 /// The architecture of a module's target; that of this machine where it names none.
 fn architecture(module: Op) -> Result<Architecture, String> {
     let triple = ir::attribute(module, "llvm.target_triple").and_then(ir::text).unwrap_or(std::env::consts::ARCH);
-    let known = [
-        ("x86_64", Architecture::X86_64),
-        ("aarch64", Architecture::Aarch64),
-        ("arm64", Architecture::Aarch64),
-        ("riscv64", Architecture::Riscv64),
-    ];
+    let known =
+        [("x86_64", Architecture::X86_64), ("aarch64", Architecture::Aarch64), ("arm64", Architecture::Aarch64)];
     let (arch, system) = triple.split_once('-').unwrap_or((triple, ""));
-    let is_elf = !["apple", "darwin", "macos", "windows", "uefi", "wasm"].iter().any(|other| system.contains(other));
+    let is_elf = !OTHERS.iter().any(|other| system.contains(other));
     let found = known.iter().find(|(name, _)| is_elf && *name == arch);
     found.map(|(_, architecture)| *architecture).ok_or_else(|| {
         let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();

@@ -15,3 +15,14 @@ module attributes {dlti.dl_spec = #dlti.dl_spec<index = 64 : i32, i128 = dense<1
     return %i : index
   }
 }
+
+// -----
+
+module {
+  // expected-error @below {{expected 64 bits for index in the data layout, found 32}}
+  module attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} {
+    func.func @inside(%i: index) -> index {
+      return %i : index
+    }
+  }
+}
