@@ -171,6 +171,10 @@ impl Pipeline {
         if options.weights.is_some() && !takes("$weights") {
             return Err(format!("weights is an option of layout-to-llvm: {} leaves constants as they are", self.name));
         }
+        // Braces have a meaning in the text of a pipeline.
+        if let Some(file) = options.weights.as_ref().filter(|file| file.contains(['{', '}'])) {
+            return Err(format!("weights must be a file without braces in its name, found `{file}`"));
+        }
         options.lowering.check()
     }
 

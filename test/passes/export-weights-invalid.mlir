@@ -17,6 +17,8 @@
 
 // A device is written, and stays one.
 // RUN: layout-opt fine.txt --layout-to-llvm=weights=/dev/null && test -c /dev/null
+// RUN: not layout-opt %s --layout-to-llvm="weights={a{b}.o}" 2>&1 | FileCheck %s --check-prefix=BRACES
+// BRACES: error: weights must be a file without braces in its name, found `a{b}.o`
 
 llvm.mlir.global private constant @fine(dense<[1, 2]> : tensor<2xi8>) : !llvm.array<2 x i8>
 // expected-error @below {{its resource is not in the module, or has another number of bytes than its type}}
