@@ -14,7 +14,7 @@ case ${1:-} in
   plan | preferences | memory | schedule | arenas | offsets | verify | processes) packages=no ;;
   pages | tpu-judge) tools=no packages=no ;;
   export) tools=no ;;
-  import | speed | threads | traffic | compiling | cpu | cpu-judge | cpu-machine | kernels)
+  import | sources | speed | threads | traffic | compiling | cpu | cpu-judge | cpu-machine | kernels)
     [[ -n ${CLANG:-} || -x $LLVM/bin/clang ]] || "$root/tools/setup.sh" "clang-${LLVM##*-}"
     ;;
 esac

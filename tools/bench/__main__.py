@@ -20,6 +20,7 @@ MODULES = {
     "processes": "processes",
     "import": "imports",
     "speed": "speed",
+    "sources": "sources",
     "threads": "threads",
     "compiling": "compiling",
     "traffic": "traffic",

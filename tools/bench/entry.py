@@ -44,7 +44,7 @@ def beside(mlir: str) -> str:
     """A module with two functions of a C interface: `pack` makes the arguments of a module's entry of tensors that are
     row-major and without encodings, and `unpack` makes such tensors of its results.
     """
-    before, _, arguments, results = parts(mlir)
+    before, _, arguments, results = parts(mlir.partition("{-#")[0])
     pack = conversions("pack", [plain(t) for t in arguments], arguments)
     unpack = conversions("unpack", results, [plain(t) for t in results])
     aliases = [line for line in before.splitlines() if line.startswith(("#", "!"))]
@@ -53,19 +53,25 @@ def beside(mlir: str) -> str:
 
 def alone(mlir: str) -> str:
     """The module with a C interface of its entry, `run`."""
-    before, run, _, _ = parts(mlir)
-    return "\n".join([before + run, "}", ""])
+    module, mark, resources = mlir.partition("{-#")
+    before, run, _, _ = parts(module)
+    return "\n".join([before + run, "}", mark + resources])
 
 
 def parts(mlir: str) -> tuple[str, str, list[str], list[str]]:
     """What is before the entry, the entry as `run` with a C interface, and the types of its arguments and results."""
-    entry = next(m for m in re.finditer(r"func\.func (private )?@([^\s(]+)\(", mlir) if not m[1] and not declared(mlir, m.end()))
+    heads = re.finditer(r"func\.func (private )?(?:public )?@([^\s(]+)\(", mlir)
+    entry = next(m for m in heads if not m[1] and not declared(mlir, m.end()))
     arguments, at = types(mlir, entry.end() - 1)
     results: list[str] = []
     arrow = re.match(r"\s*->\s*", mlir[at : at + 20])
     if arrow:
         at += arrow.end()
-        results, at = types(mlir, at) if mlir[at] == "(" else ([bare(mlir[at:])], at)
+        if mlir[at] == "(":
+            results, at = types(mlir, at)
+        else:
+            results = [bare(mlir[at:])]
+            at += len(results[0])
     end = mlir.rstrip().rindex("}")
     interface = "llvm.emit_c_interface"
     attributes = re.match(r"\s*attributes \{", mlir[at:])

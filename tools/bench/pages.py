@@ -18,6 +18,7 @@ PAGES = (
     "processes",
     "schedule",
     "solver",
+    "sources",
     "verify",
     "whole",
 )
