@@ -149,7 +149,7 @@ impl Suite {
         let example = self.checkout.root.join("examples/embed-cpp");
         let mini = |arguments: &[&str]| {
             let mut command = Command::new(self.folder.join(way).join("mini-opt"));
-            run(command.arg("operations.mlir").args(arguments).current_dir(&example), 0)
+            run(command.args(["operations.mlir", "--mlir-print-local-scope"]).args(arguments).current_dir(&example), 0)
         };
         let [planned, report] = mini(&["--layout-plan=machine=tpu_v5e report"])?;
         in_order(&report, &["remark: the plan costs ", " cycles and every plan at least "])?;
