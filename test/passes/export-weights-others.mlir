@@ -19,3 +19,15 @@ llvm.mlir.alias external @other : !llvm.array<4 x i32> {
 // MERGED: llvm.mlir.global external constant @__weights
 // MERGED-NOT: llvm.mlir.global
 llvm.mlir.global internal constant @c(dense<[1, 2, 3, 4]> : tensor<4xi32>) {addr_space = 0 : i32, dso_local} : !llvm.array<4 x i32>
+// A module inside has symbols of its own.
+// CHECK: module @inside
+// CHECK-NEXT: llvm.mlir.global private constant @c(dense
+// CHECK: llvm.mlir.addressof @c
+// MERGED-NOT: @inside
+module @inside {
+  llvm.mlir.global private constant @c(dense<[9, 2, 3, 4]> : tensor<4xi32>) : !llvm.array<4 x i32>
+  llvm.func @f() -> !llvm.ptr {
+    %0 = llvm.mlir.addressof @c : !llvm.ptr
+    llvm.return %0 : !llvm.ptr
+  }
+}
