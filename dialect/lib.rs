@@ -122,7 +122,8 @@ pub use context::borrowed;
 pub use convert::convert;
 pub use imports::{load, register, resource_data, resource_with_type, shape};
 pub use machine::{
-    COST, FEEDS, MACHINE, MANUAL_DEALLOCATION, MODEL, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout, local_bytes,
+    COST, FEEDS, MACHINE, MANUAL_DEALLOCATION, MODEL, ORIGINS, PADDING, READS, TRIP_COUNT, default_layout,
+    has_no_model, local_bytes,
 };
 pub use movement::movement;
 pub use values::{

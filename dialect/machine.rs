@@ -17,7 +17,7 @@ use ::tensor_layout::places::{Placement, TensorLayout};
 use ::tensor_layout::targets::Target;
 use ::tensor_layout::text::instead;
 use ::tensor_layout::tiled::Layout;
-use melior::ir::attribute::{AttributeLike, IntegerAttribute, TypeAttribute};
+use melior::ir::attribute::{AttributeLike, IntegerAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
@@ -49,6 +49,12 @@ pub const MODEL: &str = "layout.model";
 /// Beside [`MODEL`]: the cost of the operation, in the unit of the machine.
 pub const COST: &str = "layout.cost";
 
+/// Whether operations of a name cannot have a model: constants, and the dialects that models are made with.
+pub fn has_no_model(name: &str) -> bool {
+    let dialect = name.split_once('.').map_or(name, |(dialect, _)| dialect);
+    matches!(dialect, "builtin" | "func" | "layout" | "llvm") || name == "arith.constant"
+}
+
 const NAMES: [&str; 9] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING, ORIGINS, TRIP_COUNT, MODEL, COST];
 
 /// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
@@ -75,6 +81,10 @@ pub fn verify_attribute<'c>(
         return wrong(format!(
             "`{MODEL}` must be the name of an operation, such as \"mini.product\", found {attribute}"
         ));
+    }
+    let named = StringAttribute::try_from(attribute).ok().filter(|_| name == MODEL).map(|name| name.value());
+    if let Some(named) = named.filter(|named| has_no_model(named)) {
+        return wrong(format!("`{MODEL}` must be the name of an operation that can have a model, found \"{named}\""));
     }
     let found = op.name();
     let found = found.as_string_ref().as_str().unwrap_or("another operation");

@@ -548,7 +548,13 @@ def LayoutExpandOperations
     types of its operands and results apart from layouts. The other passes that
     choose layouts, analyse or verify know these operations as they are.
 
-    A model that does not fit its operation is an error.
+    Private functions that are models, and that nothing refers to, are erased; the
+    others lose the attributes `layout.model` and `layout.cost`.
+
+    A model that does not fit its operation is an error, and so are a model that is
+    made of its own operation, and two functions for the same name and types. An
+    operation with regions or successors, one that ends its block, a constant, and
+    those of the dialects builtin, func, layout and llvm can have no model.
   }];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",

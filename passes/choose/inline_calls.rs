@@ -4,11 +4,12 @@
 //! copied in each iteration. In the loop itself, bufferization finds the ones that are written in place. And facts do
 //! not cross functions: operations are fused, and conversions removed, only within a function.
 //!
-//! A function with a single call is moved. A function of at most `SMALL` operations is copied to each of its calls, so
-//! that a module grows by at most this many operations for each call.
+//! A function with a single call is moved, or copied if it is a model. A function of at most `SMALL` operations is copied to
+//! each of its calls, so that a module grows by at most this many operations for each call.
 
 use crate::analysis::functions::{called_only_functions, callee, inline_body, symbol};
 use crate::pass::stages::{Next, StageInput, StageResult};
+use layout_dialect::MODEL;
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
 use std::collections::{HashMap, HashSet};
@@ -108,7 +109,9 @@ impl<'c> Inlining<'c> {
             if *calls > 1 && added > SMALL {
                 continue;
             }
-            let body = if *calls > 1 { ir::copy_before(called, called) } else { called };
+            // A model is also for operations that are no calls.
+            let stays = *calls > 1 || ir::attribute(called, MODEL).is_some();
+            let body = if stays { ir::copy_before(called, called) } else { called };
             inline_body(self.rewriter, call, body);
             *calls -= 1;
             size += added;

@@ -5,10 +5,11 @@ use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{inline_body, symbol};
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
-use melior::ir::ValueLike;
-use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use melior::ir::operation::OperationBuilder;
+use melior::ir::{Region, ValueLike};
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 /// What the functions are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,42 +29,43 @@ struct ModelCall<'c> {
     call: Op<'c>,
     function: Op<'c>,
     cost: i64,
+    /// Whether it is in the function of another operation.
+    is_inside: bool,
 }
 
 /// The operations of a module that are calls.
 pub struct ModelCalls<'c> {
     rewriter: &'c Rewriter,
     calls: Vec<ModelCall<'c>>,
+    aside: Vec<Aside<'c>>,
+}
+
+/// A function that is a model, and the declaration in its place.
+struct Aside<'c> {
+    function: Op<'c>,
+    declaration: Op<'c>,
 }
 
 impl<'c> ModelCalls<'c> {
-    /// Replaces each operation below `root` that has a model by a call of a function of its own.
+    /// Replaces each operation below `root` that has a model by a call of a function of its own, and so in these functions.
+    /// Where only layouts or costs are asked for, the functions that are models become declarations.
     ///
     /// # Errors
     /// A model that is wrong; then nothing has changed.
     pub fn of(rewriter: &'c Rewriter, root: Op<'c>, purpose: Purpose) -> Result<ModelCalls<'c>, Vec<Diagnostic<'c>>> {
-        let found = with_models(root);
-        if found.is_empty() {
-            return Ok(ModelCalls { rewriter, calls: Vec::new() });
-        }
-        let names: HashSet<&str> = ir::all_operations(root).into_iter().filter_map(symbol).collect();
-        let names = (0..).map(|number| format!("layout.model.{number}")).filter(|name| !names.contains(&**name));
+        let (models, all) = (Models::of(root), purpose == Purpose::Values);
+        let found = models.below(root, all)?;
         let functions: RefCell<Vec<Op<'c>>> = RefCell::default();
-        let (mut built, mut errors) = (Vec::new(), Vec::new());
-        for (model, name) in found.iter().zip(names) {
-            let place = |function| {
-                let function = Builder::before(outermost(model.op)).insert(function);
-                functions.borrow_mut().push(function);
-                function
-            };
-            built.push(model.function(&name, purpose, &place).map_err(|own| errors.push(own)));
-        }
-        if !errors.is_empty() {
-            functions.into_inner().into_iter().for_each(|function| rewriter.erase(function));
-            return Err(errors.concat());
-        }
-        let call = |(model, built): (&Model<'c>, _)| Some(ModelCall::new(rewriter, model, Result::ok(built)?));
-        Ok(ModelCalls { rewriter, calls: found.iter().zip(built).filter_map(call).collect() })
+        let built = build(root, &models, found, purpose, &functions).inspect_err(|_| {
+            functions.take().into_iter().for_each(|function| rewriter.erase(function));
+        })?;
+        // Only now, as the functions are copies of those in the module.
+        let calls = built.into_iter().map(|(model, built)| ModelCall::new(rewriter, &model, built)).collect();
+        let mut moved = models.functions().filter(|_| !all).peekable();
+        let elsewhere = moved.peek().and_then(|_| rewriter.parse("func.func private @end()"));
+        let end = elsewhere.and_then(|module| ir::operations(*ir::blocks(module).first()?).pop());
+        let aside = end.map_or_else(Vec::new, |end| moved.map(|function| Aside::new(function, end)).collect());
+        Ok(ModelCalls { rewriter, calls, aside })
     }
 
     /// The costs that the operations say, each as often as it runs.
@@ -78,7 +80,11 @@ impl<'c> ModelCalls<'c> {
 
     /// Puts the operations back, with the operands and the result types of their calls.
     pub fn restore(self) {
-        for ModelCall { op, call, function, .. } in self.calls {
+        for ModelCall { op, call, function, is_inside, .. } in self.calls {
+            if is_inside {
+                self.rewriter.erase(function);
+                continue;
+            }
             let op = Builder::before(call).copy(op);
             ir::set_operands(op, &ir::operands(call));
             for (own, called) in ir::results(op).into_iter().zip(ir::results(call)) {
@@ -88,6 +94,60 @@ impl<'c> ModelCalls<'c> {
             self.rewriter.erase(call);
             self.rewriter.erase(function);
         }
+        for Aside { function, declaration } in self.aside {
+            ir::move_before(function, declaration);
+            self.rewriter.erase(declaration);
+        }
+    }
+}
+
+/// Models with the functions that they are called as.
+type Built<'c> = Vec<(Model<'c>, (Op<'c>, Signature<'c>))>;
+
+/// Builds the functions of operations with models, and of those in the functions; `functions` are all that are built.
+fn build<'c>(
+    root: Op<'c>,
+    models: &Models<'c>,
+    found: Vec<Model<'c>>,
+    purpose: Purpose,
+    functions: &RefCell<Vec<Op<'c>>>,
+) -> Result<Built<'c>, Vec<Diagnostic<'c>>> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: HashSet<&str> = ir::all_operations(root).into_iter().filter_map(symbol).collect();
+    let mut names = (0..).map(|number| format!("layout.model.{number}")).filter(|name| !names.contains(&**name));
+    let (mut built, mut errors, mut left) = (Vec::new(), Vec::new(), VecDeque::from(found));
+    while let Some(model) = left.pop_front() {
+        let place = |function| {
+            let function = Builder::before(outermost(model.op)).insert(function);
+            functions.borrow_mut().push(function);
+            function
+        };
+        let name = names.next().expect("numbers do not end");
+        match model.function(&name, purpose, &place) {
+            Ok(own) => {
+                left.extend(models.inside(&model, own.0)?);
+                built.push((model, own));
+            }
+            Err(own) => errors.extend(own),
+        }
+    }
+    if errors.is_empty() { Ok(built) } else { Err(errors) }
+}
+
+impl<'c> Aside<'c> {
+    /// Moves a function before `end`, which is in another module.
+    fn new(function: Op<'c>, end: Op<'c>) -> Aside<'c> {
+        let b = Builder::before(function);
+        let kept = ["sym_name", "function_type"].into_iter();
+        let mut attributes: Vec<_> = kept.filter_map(|n| Some(b.named(n, ir::attribute(function, n)?))).collect();
+        attributes.push(b.named("sym_visibility", StringAttribute::new(b.context(), "private")));
+        let declaration = OperationBuilder::new("func.func", ir::location(function)).add_attributes(&attributes);
+        let declaration = declaration.add_regions([Region::new()]).build().expect("a declaration can be built");
+        let declaration = b.insert(declaration);
+        ir::move_before(function, end);
+        Aside { function, declaration }
     }
 }
 
@@ -106,28 +166,19 @@ impl<'c> ModelCall<'c> {
         let copy = rewriter.copy(op);
         ir::set_operands(copy, &[]);
         rewriter.erase(op);
-        ModelCall { op: copy, call, function, cost: model.cost().unwrap_or(0) }
+        ModelCall { op: copy, call, function, cost: model.cost().unwrap_or(0), is_inside: !model.around.is_empty() }
     }
 }
-
-/// How deep models may be made of operations with models.
-const DEEPEST: usize = 4;
 
 /// Puts the operations of models in the place of the operations below `root` that have one; returns whether there are any.
 ///
 /// # Errors
 /// A model that is wrong, or is made of its own operation.
 pub fn expand<'c>(rewriter: &'c Rewriter, root: Op<'c>) -> Result<bool, Vec<Diagnostic<'c>>> {
-    for depth in 0..=DEEPEST {
-        let calls = ModelCalls::of(rewriter, root, Purpose::Values)?.calls;
-        if calls.is_empty() {
-            return Ok(depth > 0);
-        }
-        calls.into_iter().for_each(|own| inline_body(rewriter, own.call, own.function));
-    }
-    let left = with_models(root);
-    let deep = |model: &Model<'c>| model.wrong(format!("has a model that is more than {DEEPEST} models deep"));
-    if left.is_empty() { Ok(true) } else { Err(left.iter().take(1).map(deep).collect()) }
+    let calls = ModelCalls::of(rewriter, root, Purpose::Values)?.calls;
+    let any = !calls.is_empty();
+    calls.into_iter().for_each(|own| inline_body(rewriter, own.call, own.function));
+    Ok(any)
 }
 
 /// A copy of a module with its operations expanded; the module itself where none has a model.
@@ -135,25 +186,12 @@ pub fn expand<'c>(rewriter: &'c Rewriter, root: Op<'c>) -> Result<bool, Vec<Diag
 /// # Errors
 /// Those of [`expand`].
 pub fn expanded<'c>(rewriter: &'c Rewriter, module: Op<'c>) -> Result<Op<'c>, Vec<Diagnostic<'c>>> {
-    if with_models(module).is_empty() {
+    if Models::of(module).below(module, true)?.is_empty() {
         return Ok(module);
     }
     let copy = rewriter.copy(module);
     expand(rewriter, copy)?;
     Ok(copy)
-}
-
-/// The operations with models, those inside of others left out.
-fn with_models<'c>(root: Op<'c>) -> Vec<Model<'c>> {
-    let (models, mut found, mut stack) = (Models::of(root), Vec::new(), vec![root]);
-    while let Some(op) = stack.pop() {
-        match models.get(op) {
-            Some(model) => found.push(model),
-            None => stack.extend(ir::blocks(op).into_iter().flat_map(ir::operations)),
-        }
-    }
-    found.reverse();
-    found
 }
 
 /// The operation of a module's body that an operation is in.

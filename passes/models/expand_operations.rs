@@ -3,13 +3,26 @@
 use super::calls::expand;
 use crate::analysis::functions::{referred, symbol};
 use crate::pass::stages::{Next, StageInput, StageResult};
-use layout_dialect::MODEL;
+use layout_dialect::{COST, MODEL};
 use layout_ir::{self as ir, Op, Rewriter};
+use melior::ir::operation::OperationMutLike;
 
 /// Expands all operations of a module that have a model.
 pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let expanded = expand(stage.rewriter, stage.root())?;
-    Ok(Next::of(expanded | erase_models(stage.rewriter)))
+    Ok(Next::of(expanded | erase_models(stage.rewriter) | forget_models(stage.rewriter.root())))
+}
+
+/// Removes the attributes of the functions that are still models, which are only functions to the passes after this one;
+/// returns whether there are any.
+fn forget_models(root: Op) -> bool {
+    let mut any = false;
+    for op in ir::all_operations(root) {
+        for name in [MODEL, COST] {
+            any |= ir::attribute(op, name).is_some() && ir::edit(op).remove_attribute(name).is_ok();
+        }
+    }
+    any
 }
 
 /// Erases the private functions that are models and that nothing else refers to; returns whether there are any.

@@ -17,27 +17,31 @@
 //!
 //! An operation that takes certain layouts alone has conversions to them around the call, which stay. Not promised: that a
 //! conversion which a plan puts inside of the function is made; the loops of the function read their operands as they are.
+//!
+//! Operations in the function that have models become calls in turn. The functions of the module that are models have no part
+//! in plans: they are declarations until the operations are back. So no other pass sees their layouts as its own to choose.
 
 mod calls;
 pub mod expand_operations;
+mod find;
 mod generic;
 mod layout_op;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use calls::{ModelCalls, Purpose, expanded};
+pub(crate) use find::Models;
 pub use layout_op::{IteratorType, LayoutOp, Loops, register_model};
 
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::upstream;
+use find::Kind;
 use layout_dialect::{COST, MODEL};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
-use layout_op::Interface;
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, Block, BlockLike, BlockRef, Operation, Region, RegionLike, Type, ValueLike};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The name of the operation whose function, while it is a call, an operation is or is in.
@@ -50,49 +54,14 @@ pub(crate) struct Model<'c> {
     /// The operation.
     pub op: Op<'c>,
     source: Source<'c>,
+    /// The operations in whose models it is, from the outermost one.
+    around: Vec<Kind<'c>>,
 }
 
 /// Who knows it.
 enum Source<'c> {
     Methods(Arc<dyn LayoutOp>),
     Function(Op<'c>),
-}
-
-/// The models of a module.
-pub(crate) struct Models<'c> {
-    /// The functions that are models, by the names of operations.
-    functions: HashMap<&'c str, Vec<Op<'c>>>,
-}
-
-impl<'c> Models<'c> {
-    /// The models for the operations below `root`.
-    pub fn of(root: Op<'c>) -> Models<'c> {
-        let mut functions: HashMap<&str, Vec<Op>> = HashMap::new();
-        for op in ir::blocks(root).into_iter().flat_map(ir::operations) {
-            if let Some(name) = ir::attribute(op, MODEL).and_then(ir::text) {
-                functions.entry(name).or_default().push(op);
-            }
-        }
-        Models { functions }
-    }
-
-    /// The model of an operation.
-    pub fn get(&self, op: Op<'c>) -> Option<Model<'c>> {
-        let function = || {
-            let own =
-                [ir::operands(op), ir::results(op)].map(|values| values.iter().map(|v| bare(v.r#type())).collect());
-            let bare_all =
-                |types: [Vec<Type<'c>>; 2]| types.map(|types| types.into_iter().map(bare).collect::<Vec<_>>());
-            let fits = |function: &&Op<'c>| function_types(**function).map(bare_all).as_ref() == Some(&own);
-            self.functions.get(ir::name(op))?.iter().find(fits).copied()
-        };
-        let source = match layout_op::registered(ir::name(op)) {
-            _ if upstream::has_model(op) => Source::Methods(Arc::new(Interface)),
-            Some(model) => Source::Methods(model),
-            None => Source::Function(function()?),
-        };
-        Some(Model { op, source })
-    }
 }
 
 /// The types of the arguments and results of a function with a body.
@@ -170,6 +139,11 @@ impl<'c> Model<'c> {
         let is_static = |v: &Val<'c>| ir::tensor(v.r#type()).is_some_and(|tensor| tensor.sizes().is_some());
         let is_stub = purpose == Purpose::Costs && cost.is_some() && ir::results(self.op).iter().all(is_static);
         let signature = self.signature(purpose).map_err(|error| vec![error])?;
+        if let Source::Function(model) = self.source
+            && let found @ 2.. = ir::blocks(model).len()
+        {
+            return Err(vec![self.wrong(format!("has a model of {found} blocks, expected one block"))]);
+        }
         let model = if let Source::Function(model) = self.source { Some(model).filter(|_| !is_stub) } else { None };
         let function = place(self.declaration(name, &signature, model));
         let block = ir::blocks(function)[0];

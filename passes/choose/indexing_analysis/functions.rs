@@ -4,11 +4,12 @@ use super::graph::{Building, Captured, other};
 use super::pairs::{Pair, Pairs, with_names};
 use super::site::{scalar, shape, site};
 use crate::models::{Models, Purpose};
+use crate::pass::diagnostic::Diagnostic;
 use crate::pass::upstream::emit;
 use layout_ir::{self as ir, Detached, Op};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::{BlockRef, ValueLike};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use tensor_layout::analysis::{Access, Flows, ValueRef};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Graph, Operation, Value};
@@ -40,23 +41,37 @@ impl Functions {
             }
         }
         let detached = Detached::default();
-        let models = Models::of(root);
-        for model in ir::all_operations(root).into_iter().filter_map(|op| models.get(op)) {
-            // No function of a module has such a name.
-            let name = format!("{} {}", ir::name(model.op), functions.models.len());
-            match model.function(&name, Purpose::Values, &|function| detached.keep(function)) {
-                Ok((function, _)) => drop(bodies.insert(name.clone(), Some(function))),
-                Err(errors) => {
-                    errors.iter().for_each(emit);
-                    functions.is_wrong = true;
-                }
-            }
-            functions.models.insert(ir::op_key(model.op), name);
-        }
+        let errors = functions.add_models(root, &detached, &mut bodies).err().unwrap_or_default();
+        errors.iter().for_each(emit);
+        functions.is_wrong = !errors.is_empty();
         for name in bodies.keys() {
             functions.add(name, &bodies, &mut Vec::new());
         }
         functions
+    }
+
+    /// Names the functions that operations with models are, also those in the functions of others.
+    fn add_models<'c>(
+        &mut self,
+        root: Op<'c>,
+        detached: &'c Detached,
+        bodies: &mut BTreeMap<String, Option<Op<'c>>>,
+    ) -> Result<(), Vec<Diagnostic<'c>>> {
+        let models = Models::of(root);
+        let (mut left, mut errors) = (VecDeque::from(models.below(root, true)?), Vec::new());
+        while let Some(model) = left.pop_front() {
+            // No function of a module has such a name.
+            let name = format!("{} {}", ir::name(model.op), self.models.len());
+            match model.function(&name, Purpose::Values, &|function| detached.keep(function)) {
+                Ok((function, _)) => {
+                    left.extend(models.inside(&model, function)?);
+                    bodies.insert(name.clone(), Some(function));
+                }
+                Err(own) => errors.extend(own),
+            }
+            self.models.insert(ir::op_key(model.op), name);
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// Adds a function after its callees; returns its number, if it is a graph.

@@ -30,7 +30,7 @@ mod hoist;
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::set_function_type;
 use crate::buffers::spread::Axes;
-use crate::models::{ModelCalls, Purpose};
+use crate::models::{ModelCalls, Purpose, model_of};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::RemoveConversionsOptions;
 use crate::pass::stages::{Next, StageInput, StageResult};
@@ -102,7 +102,7 @@ fn moved_bytes(op: Op, runs: &ExecutionCounts) -> u64 {
     bytes(&shaped).saturating_mul(runs.of_op(op))
 }
 
-/// The totals of a module's conversions.
+/// The totals of a module's conversions, without those in models.
 struct Moved {
     conversions: usize,
     bytes: u64,
@@ -112,7 +112,7 @@ impl Moved {
     fn of(module: Op) -> Moved {
         let operations = ir::all_operations(module);
         let runs = ExecutionCounts::of(&operations);
-        let conversions = operations.into_iter().filter(|op| is_conversion(*op));
+        let conversions = operations.into_iter().filter(|op| is_conversion(*op) && model_of(*op).is_none());
         let each = conversions.map(|op| moved_bytes(op, &runs));
         each.fold(Moved { conversions: 0, bytes: 0 }, |all, bytes| Moved {
             conversions: all.conversions + 1,
