@@ -194,8 +194,8 @@ bool layout_cc_register(MlirDialectRegistry registry, MlirStringCallback error,
 /// Loads the dialect; false where the context has none, or another copy's.
 bool layout_cc_load(MlirContext context);
 
-/// The bytes of a resource of elements, with a null pointer where the module has
-/// none of its name, and for any other attribute.
+/// The bytes of a resource of elements, with a null pointer where the module
+/// has none of its name, and for any other attribute.
 MlirStringRef layout_cc_resource_data(MlirAttribute attribute);
 /// The resource with another type; null for any other attribute.
 MlirAttribute layout_cc_resource_with_type(MlirAttribute attribute,

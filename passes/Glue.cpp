@@ -134,7 +134,8 @@ void layout_cc_rename_symbols(MlirOperation module, size_t count,
       });
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     // What is below has symbols of its own.
-    if (op != root && (isa<ModuleOp>(op) || op->hasTrait<OpTrait::SymbolTable>()))
+    if (op != root &&
+        (isa<ModuleOp>(op) || op->hasTrait<OpTrait::SymbolTable>()))
       return WalkResult::skip();
     replacer.replaceElementsIn(op);
     auto symbol = dyn_cast<SymbolOpInterface>(op);

@@ -5,7 +5,7 @@
 //! %t = linalg.transpose ins(%w) .. permutation = [1, 0]     =>    %t = arith.constant dense<..> : tensor<512x1000xf32>
 //! ```
 //!
-//! PyTorch's `linear` reads its weights so. Which element goes where, [`same_bytes`](crate::analysis::same_bytes) knows.
+//! PyTorch's `linear` reads its weights so. Which element goes where, `analysis::same_bytes` knows.
 
 use super::remove_conversions::erase_dead;
 use crate::analysis::same_bytes::moved_constant;

@@ -82,13 +82,12 @@ const STRIDED: &[&str] = &[
 /// Returns an error for a data layout whose `index` has other bits than those that upstream's conversions give it.
 fn check_index<'c>(module: Op<'c>) -> Result<(), Diagnostic<'c>> {
     let has_layout = |op: &Op| ir::attribute(*op, "dlti.dl_spec").is_some();
-    let scopes = ir::all_operations(module).into_iter().filter(has_layout).chain([module]);
-    for (scope, bits) in scopes.map(|scope| (scope, upstream::index_bits(scope))).filter(|(_, bits)| *bits != 64) {
-        let message =
-            format!("expected 64 bits for index in the data layout, found {bits}: convert-to-llvm makes i64 of index");
-        return Err(Diagnostic::error(ir::location(scope), message));
-    }
-    Ok(())
+    let mut scopes = ir::all_operations(module).into_iter().filter(has_layout).chain([module]);
+    let found = scopes.find_map(|scope| Some((scope, upstream::index_bits(scope))).filter(|(_, bits)| *bits != 64));
+    let Some((scope, bits)) = found else { return Ok(()) };
+    let message =
+        format!("expected 64 bits for index in the data layout, found {bits}: convert-to-llvm makes i64 of index");
+    Err(Diagnostic::error(ir::location(scope), message))
 }
 
 /// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether

@@ -1,6 +1,7 @@
 //! Operations with models as calls of functions.
 
-use super::{Model, Models, Signature, convert};
+use super::find::Models;
+use super::{Model, Signature, convert};
 use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{inline_body, symbol};
 use crate::pass::diagnostic::Diagnostic;
