@@ -557,27 +557,23 @@ impl<'a> Reader<'a> {
 
     /// Reads an operation after its name in the generic form, or in one of the forms of StableHLO.
     fn loose(&mut self, operation: &mut Operation<'a>) -> Result<(), Error> {
-        let (mut parentheses, mut arguments) = (0usize, Vec::new());
-        let mut after_operand = false;
+        let (mut parentheses, mut arguments, mut after_operand) = (0usize, Vec::new(), false);
         loop {
             let at = self.cursor.at();
             let is_second = std::mem::take(&mut after_operand);
             match self.cursor.peek() {
                 Some(b'%') if is_second => return Err(self.cursor.expected("`,` between operands")),
-                Some(b'%') => {
-                    let operand = self.operand()?;
-                    match self.cursor.peek() {
-                        Some(b'=') => return Err(self.cursor.expected(&signature_of(operation))),
-                        Some(b':') if parentheses > 0 => {
-                            self.cursor.advance(1);
-                            arguments.push(self.typed(operand.name)?);
-                        }
-                        _ => {
-                            operation.operands.push(operand);
-                            after_operand = true;
-                        }
+                Some(b'%') => match (self.operand()?, self.cursor.peek()) {
+                    (_, Some(b'=')) => return Err(self.cursor.expected(&signature_of(operation))),
+                    (argument, Some(b':')) if parentheses > 0 => {
+                        self.cursor.advance(1);
+                        arguments.push(self.typed(argument.name)?);
                     }
-                }
+                    (operand, _) => {
+                        operation.operands.push(operand);
+                        after_operand = true;
+                    }
+                },
                 Some(b':') => return self.ending(operation),
                 Some(b'(') => {
                     self.cursor.advance(1);
