@@ -5,7 +5,6 @@ use super::flow::{Flow, FlowTable, WORK, WORK_PER_LEAF, WORK_PER_NODE};
 use super::traffic::{apart, fused};
 use super::walk::{Solved, Walk};
 use crate::operations::graph::Graph;
-use crate::operations::operation::Operation;
 use crate::operations::shape::count;
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,7 +106,7 @@ fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: usize) -> Res
     let mut next = Some(entry).filter(|k| !known.contains_key(k));
     while let Some(k) = next {
         missing.insert(k);
-        for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
+        for callee in graphs[k].nodes.iter().flat_map(|node| node.operation.callees()) {
             if callee >= k {
                 let message = format!("graph {k} must call graphs before it, found a call of graph {callee}");
                 return Err(Error::new(message));
@@ -137,15 +136,4 @@ fn add(
         known.insert(*k, found);
     }
     Ok(())
-}
-
-/// The computations that an operation runs.
-fn callees(operation: &Operation) -> Vec<usize> {
-    match operation {
-        Operation::Call { computation } => vec![*computation],
-        Operation::While { condition, body } => vec![*condition, *body],
-        Operation::Conditional { branches } => branches.clone(),
-        Operation::Start(start) => callees(&start.operation),
-        _ => Vec::new(),
-    }
 }

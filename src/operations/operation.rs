@@ -236,6 +236,25 @@ pub struct Contraction {
     pub rhs_contracting: Vec<usize>,
 }
 
+impl Operation {
+    /// The numbers of the computations that the operation runs.
+    ///
+    /// ```
+    /// use tensor_layout::operations::operation::Operation;
+    /// assert_eq!(Operation::While { condition: 0, body: 1 }.callees(), [0, 1]);
+    /// assert_eq!(Operation::Elementwise.callees(), []);
+    /// ```
+    pub fn callees(&self) -> Vec<usize> {
+        match self {
+            Operation::Call { computation } => vec![*computation],
+            Operation::While { condition, body } => vec![*condition, *body],
+            Operation::Conditional { branches } => branches.clone(),
+            Operation::Start(start) => start.operation.callees(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl Contraction {
     /// The dimensions of a left operand of this rank that are neither batch nor contracting.
     pub fn lhs_free(&self, rank: usize) -> Vec<usize> {

@@ -738,22 +738,11 @@ fn size(graphs: &[Graph]) -> usize {
     for graph in graphs {
         let of = |callee: &usize| sizes.get(*callee).copied().unwrap_or(0);
         let nodes =
-            graph.nodes.iter().map(|node| callees(&node.operation).iter().map(of).fold(1, usize::saturating_add));
+            graph.nodes.iter().map(|node| node.operation.callees().iter().map(of).fold(1, usize::saturating_add));
         let size = nodes.fold(0, usize::saturating_add);
         sizes.push(size);
     }
     sizes.pop().unwrap_or(0)
-}
-
-/// The graphs that an operation calls.
-fn callees(operation: &Operation) -> Vec<usize> {
-    match operation {
-        Operation::Call { computation } => vec![*computation],
-        Operation::While { condition, body } => vec![*condition, *body],
-        Operation::Conditional { branches } => branches.clone(),
-        Operation::Start(start) => callees(&start.operation),
-        _ => Vec::new(),
-    }
 }
 
 /// The number of arrays of each parameter of a graph.
