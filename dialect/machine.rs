@@ -101,9 +101,7 @@ pub fn verify_attribute<'c>(
     let Some(machine) = machine(attribute) else {
         return wrong(format!("`{MACHINE}` must be a #layout.machine, found {attribute}"));
     };
-    if op.name().as_string_ref().as_str() != Ok("builtin.module") {
-        let found = op.name();
-        let found = found.as_string_ref().as_str().unwrap_or("another operation");
+    if found != "builtin.module" {
         return wrong(format!("`{MACHINE}` must be on a module, found it on '{found}'"));
     }
     let mut checked: HashSet<Type> = HashSet::new();
