@@ -138,7 +138,7 @@ impl Complex<'_, '_, '_> {
         let under = self.math.two("subtract", &under, &square);
         let under = self.math.with("multiply", &under, 0.5);
         let angle = self.math.two("atan2", &y, &under);
-        // Squares of large numbers overflow: there, the real part is that of 1 / z.
+        // The square of a larger number may overflow, and the real part is then that of 1 / z.
         let size = self.hypotenuse(&x, &y);
         let far = self.math.two("divide", &x, &size);
         let far = self.math.two("divide", &far, &size);
@@ -163,40 +163,23 @@ impl Complex<'_, '_, '_> {
         let sum = self.math.with("add", &square, 1.0);
         let root = self.math.one("sqrt", &sum);
         let size = self.product(&most, &root);
-        // Of two zeros, the ratio is no number.
-        let zero = self.math.number(0.0);
-        let is_zero = self.math.compare("EQ", &most, &zero);
-        self.math.select(&is_zero, &zero, &size)
+        // The ratio of two zeros or of two infinities is no number.
+        let double = self.math.two("add", &most, &most);
+        let is_end = self.math.compare("EQ", &double, &most);
+        self.math.select(&is_end, &most, &size)
     }
 
     pub fn log_plus_one(&mut self, [x, y]: &ComplexParts) -> ComplexParts {
         let more = self.math.with("add", x, 1.0);
         let size = self.hypotenuse(&more, y);
-        // x (x + 2) + y^2 is the square of the size without 1.
+        // x (x + 2) + y^2 is the square of the size without 1. Near a size of 1, its logarithm keeps the digits that the
+        // logarithm of the size loses; far from 1, the other does.
         let two = self.math.with("add", x, 2.0);
         let square = self.sum_of_products([x, &two], [y, y]);
         let near = self.math.one("log-plus-one", &square);
         let (near, far) = (self.math.with("multiply", &near, 0.5), self.math.one("log", &size));
         let large = self.math.below(&size, 2.0, &near, &far);
         [self.math.below(&size, 0.5, &far, &large), self.math.two("atan2", y, &more)]
-    }
-
-    pub fn cosh(&mut self, [x, y]: &ComplexParts) -> ComplexParts {
-        let (cosh, sinh) = (self.math.one("cosh", x), self.math.one("sinh", x));
-        [self.along(&cosh, "cosine", y), self.along(&sinh, "sine", y)]
-    }
-
-    pub fn sinh(&mut self, [x, y]: &ComplexParts) -> ComplexParts {
-        let (cosh, sinh) = (self.math.one("cosh", x), self.math.one("sinh", x));
-        [self.along(&sinh, "cosine", y), self.along(&cosh, "sine", y)]
-    }
-
-    /// A size, which may be infinite, by a function of an angle; 0 where that is 0.
-    fn along(&mut self, size: &Value, function: &str, angle: &Value) -> Value {
-        let factor = self.math.one(function, angle);
-        let (product, zero) = (self.product(size, &factor), self.math.number(0.0));
-        let is_zero = self.math.compare("EQ", &factor, &zero);
-        self.math.select(&is_zero, &factor, &product)
     }
 
     /// `-i atanh(i z)`.

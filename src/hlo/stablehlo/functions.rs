@@ -52,7 +52,7 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("conj", conjugate),
     ("constant", constant),
     ("constant_like", constant_like),
-    ("cosh", |site| complex::function(site, |complex, z| complex.cosh(z), |site| site.one("cosh", &[]))),
+    ("cosh", |site| site.one("cosh", &[])),
     ("digamma", |site| function(site, |math, x| math.digamma(&x[0]))),
     ("erf", |site| site.one("erf", &[])),
     ("erf_inv", |site| function(site, |math, x| math.erf_inv(&x[0]))),
@@ -64,7 +64,7 @@ pub(super) static ROWS: &[(&str, Conversion)] = &[
     ("next_after", next_after),
     ("polygamma", |site| function(site, |math, x| math.polygamma(&x[0], &x[1]))),
     ("ragged_dot", ragged_dot),
-    ("sinh", |site| complex::function(site, |complex, z| complex.sinh(z), |site| site.one("sinh", &[]))),
+    ("sinh", |site| site.one("sinh", &[])),
     ("square", |site| complex::function(site, |complex, z| complex.square(z), square)),
     ("tan", |site| site.one("tan", &[])),
     ("top_k", |site| {
