@@ -34,7 +34,7 @@ use object::{
 };
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind};
@@ -64,11 +64,12 @@ pub(crate) fn run<'c>(stage: StageInput<'c, ExportWeightsOptions>) -> StageResul
     let globals: Vec<Op> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
     let weights = globals.iter().filter_map(|op| Weight::of(*op, *minimum).transpose()).collect::<Result<Vec<_>, _>>();
     let mut weights = weights.map_err(|error| vec![error])?;
-    let (aliased, mut declared) = (aliased(&globals), HashSet::new());
-    // Another module may have brought a declaration of the same bytes.
-    let taken: HashMap<&str, bool> = globals.iter().filter_map(|op| Some((symbol(*op)?, is_declared(*op)))).collect();
+    let aliased = aliased(&globals);
+    let (declared, defined): (Vec<Op>, Vec<Op>) = globals.iter().partition(|op| is_declared(**op));
+    let [mut declared, defined] =
+        [declared, defined].map(|ops| ops.into_iter().filter_map(symbol).map(str::to_owned).collect::<HashSet<_>>());
     weights.retain(|weight| {
-        let is_free = !weight.is_shared() || taken.get(&*weight.symbol).copied().unwrap_or(true);
+        let is_free = !weight.is_shared() || !defined.contains(&weight.symbol);
         is_free && !aliased.contains(weight.name)
     });
     let wrong = |error: String| vec![Diagnostic::error(ir::location(module), format!("cannot write {file}: {error}"))];
@@ -77,7 +78,8 @@ pub(crate) fn run<'c>(stage: StageInput<'c, ExportWeightsOptions>) -> StageResul
     let mut renamed = Vec::new();
     for Weight { op, name, symbol, .. } in &weights {
         renamed.push((name.to_string(), symbol.clone()));
-        if declared.insert(symbol) && !(name != symbol && taken.contains_key(&**symbol)) {
+        // A module that was merged with another has the declaration already.
+        if declared.insert(symbol.clone()) {
             declare(*op);
         } else {
             stage.rewriter.erase(*op);
