@@ -6,7 +6,8 @@
 //! buffers of a program are checked one by one; whether all of them fit at the same time is not.
 //!
 //! `layout.padding` on an argument is a number, and `layout.trip_count` on a loop an `i64` of at least 0. A function may have
-//! `layout.model`, a text, and `layout.cost`, an `i64` of at least 0. The other names are those that the passes of this project attach; their contents are not checked.
+//! `layout.model`, the name of an operation, and `layout.cost`, an `i64` of at least 0. The passes of this project attach
+//! the other names; their contents are not checked.
 
 use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};

@@ -19,9 +19,9 @@ static layout::LayoutOpInterface model(MlirOperation op) {
   return cast<layout::LayoutOpInterface>(unwrap(op));
 }
 
-/// Hands values on; null ones are left out, so that they are missed.
-static void handOn(ArrayRef<Value> values, LayoutValueCallback callback,
-                   void *user) {
+/// Calls back with each value that is not null; Rust counts them.
+static void passValues(ArrayRef<Value> values, LayoutValueCallback callback,
+                       void *user) {
   for (Value value : values)
     if (value)
       callback(wrap(value), user);
@@ -55,9 +55,9 @@ MlirAttribute layout_cc_initial_value(MlirOperation op, size_t result) {
 void layout_cc_body(MlirOperation op, MlirBlock block,
                     LayoutValueCallback value, void *user) {
   OpBuilder builder = OpBuilder::atBlockEnd(unwrap(block));
-  handOn(model(op).buildBody(builder, unwrap(op)->getLoc(),
-                             unwrap(block)->getArguments()),
-         value, user);
+  passValues(model(op).buildBody(builder, unwrap(op)->getLoc(),
+                                 unwrap(block)->getArguments()),
+             value, user);
 }
 
 bool layout_cc_expand(MlirOperation op, MlirBlock block,
@@ -66,7 +66,7 @@ bool layout_cc_expand(MlirOperation op, MlirBlock block,
   FailureOr<SmallVector<Value>> values =
       model(op).expand(builder, unwrap(block)->getArguments());
   if (succeeded(values))
-    handOn(*values, value, user);
+    passValues(*values, value, user);
   return succeeded(values);
 }
 

@@ -38,11 +38,11 @@ struct ModelCall<'c> {
 pub struct ModelCalls<'c> {
     rewriter: &'c Rewriter,
     calls: Vec<ModelCall<'c>>,
-    aside: Vec<Aside<'c>>,
+    detached: Vec<DetachedModel<'c>>,
 }
 
-/// A function that is a model, and the declaration in its place.
-struct Aside<'c> {
+/// A function that is a model, in a module of its own, and the declaration in its place.
+struct DetachedModel<'c> {
     function: Op<'c>,
     declaration: Op<'c>,
 }
@@ -65,8 +65,9 @@ impl<'c> ModelCalls<'c> {
         let mut moved = models.functions().filter(|_| !all).peekable();
         let elsewhere = moved.peek().and_then(|_| rewriter.parse("func.func private @end()"));
         let end = elsewhere.and_then(|module| ir::operations(*ir::blocks(module).first()?).pop());
-        let aside = end.map_or_else(Vec::new, |end| moved.map(|function| Aside::new(function, end)).collect());
-        Ok(ModelCalls { rewriter, calls, aside })
+        let detached =
+            end.map_or_else(Vec::new, |end| moved.map(|function| DetachedModel::new(function, end)).collect());
+        Ok(ModelCalls { rewriter, calls, detached })
     }
 
     /// The costs that the operations say, each as often as it runs.
@@ -95,7 +96,7 @@ impl<'c> ModelCalls<'c> {
             self.rewriter.erase(call);
             self.rewriter.erase(function);
         }
-        for Aside { function, declaration } in self.aside {
+        for DetachedModel { function, declaration } in self.detached {
             ir::move_before(function, declaration);
             self.rewriter.erase(declaration);
         }
@@ -137,9 +138,9 @@ fn build<'c>(
     if errors.is_empty() { Ok(built) } else { Err(errors) }
 }
 
-impl<'c> Aside<'c> {
+impl<'c> DetachedModel<'c> {
     /// Moves a function before `end`, which is in another module.
-    fn new(function: Op<'c>, end: Op<'c>) -> Aside<'c> {
+    fn new(function: Op<'c>, end: Op<'c>) -> DetachedModel<'c> {
         let b = Builder::before(function);
         let kept = ["sym_name", "function_type"].into_iter();
         let mut attributes: Vec<_> = kept.filter_map(|n| Some(b.named(n, ir::attribute(function, n)?))).collect();
@@ -148,7 +149,7 @@ impl<'c> Aside<'c> {
         let declaration = declaration.add_regions([Region::new()]).build().expect("a declaration can be built");
         let declaration = b.insert(declaration);
         ir::move_before(function, end);
-        Aside { function, declaration }
+        DetachedModel { function, declaration }
     }
 }
 

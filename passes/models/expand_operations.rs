@@ -10,12 +10,12 @@ use melior::ir::operation::OperationMutLike;
 /// Expands all operations of a module that have a model.
 pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let expanded = expand(stage.rewriter, stage.root())?;
-    Ok(Next::of(expanded | erase_models(stage.rewriter) | forget_models(stage.rewriter.root())))
+    Ok(Next::of(expanded | erase_models(stage.rewriter) | remove_model_attributes(stage.rewriter.root())))
 }
 
 /// Removes the attributes of the functions that are still models, which are only functions to the passes after this one;
 /// returns whether there are any.
-fn forget_models(root: Op) -> bool {
+fn remove_model_attributes(root: Op) -> bool {
     let mut any = false;
     for op in ir::all_operations(root) {
         for name in [MODEL, COST] {

@@ -11,7 +11,8 @@ use melior::ir::{Type, ValueLike};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How deep models may be made of operations with models.
+/// How deep models may be made of operations with models. A model in Rust may build an operation of other types each time,
+/// without an end.
 const DEEPEST: usize = 4;
 
 /// What a model is for: the name of an operation, and the types of its operands and results without layouts.
@@ -63,7 +64,7 @@ impl<'c> Models<'c> {
         let (mut found, mut errors, mut stack) = (Vec::new(), Vec::new(), vec![root]);
         while let Some(op) = stack.pop() {
             if let Some(model) = self.get(op) {
-                errors.extend(misfit(op).map(|found| {
+                errors.extend(unsupported(op).map(|found| {
                     model.wrong(format!(
                         "has a model, so it must have no regions or successors, must not end its block, and must not be a \
                          constant or of the dialects builtin, func, layout and llvm; found {found}"
@@ -77,7 +78,7 @@ impl<'c> Models<'c> {
         }
         found.reverse();
         errors.reverse();
-        errors.extend(self.doubled());
+        errors.extend(self.duplicates());
         if errors.is_empty() { Ok(found) } else { Err(errors) }
     }
 
@@ -102,7 +103,7 @@ impl<'c> Models<'c> {
     }
 
     /// The errors that two functions are models of the same operations.
-    fn doubled(&self) -> Vec<Diagnostic<'c>> {
+    fn duplicates(&self) -> Vec<Diagnostic<'c>> {
         let mut errors = Vec::new();
         for (name, functions) in &self.functions {
             let types: Vec<_> = functions.iter().map(|function| taken(*function)).collect();
@@ -129,7 +130,7 @@ fn taken<'c>(function: Op<'c>) -> Option<[Vec<Type<'c>>; 2]> {
 }
 
 /// Why no call can be in the place of an operation.
-fn misfit(op: Op) -> Option<String> {
+fn unsupported(op: Op) -> Option<String> {
     let name = ir::name(op);
     let ends = || ir::parent(op).is_some_and(|parent| ir::name(parent) != "builtin.module") && ir::next(op).is_none();
     match (op.region_count(), op.successor_count()) {
