@@ -101,6 +101,7 @@
 //! | [`expr`] | quasi-affine expressions as trees | |
 //! | [`numbers`] | quotients rounded up, greatest common divisors and inverses | |
 //! | [`sets`] | disjoint sets of numbers | |
+//! | [`swizzle`] | swizzles of the bits of an address | `text` |
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
@@ -111,7 +112,7 @@
 //! | [`targets`] | default layouts and costs of a machine | `element`, `numbers`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `numbers`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO and StableHLO text to operations | `element`, `expr`, `formats`, `limits`, `operations`, `text`, `tiled` |
-//! | [`notations`] | layouts in the notations of other projects, both ways | `conversion`, `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
+//! | [`notations`] | layouts in the notations of other projects, both ways | `conversion`, `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `swizzle`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for live ranges | |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //!
@@ -145,6 +146,7 @@ pub mod operations;
 pub mod packing;
 pub mod places;
 pub mod sets;
+pub mod swizzle;
 pub mod targets;
 pub mod text;
 pub mod tiled;

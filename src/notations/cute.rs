@@ -21,6 +21,7 @@ use crate::notations::described::{Described, Description};
 use crate::notations::lists::number;
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::{Part, TensorLayout};
+use crate::swizzle::Swizzle;
 use crate::text::{Cursor, Error};
 use crate::tiled::layout::{Layout, too_many_dims};
 
@@ -28,14 +29,6 @@ use crate::tiled::layout::{Layout, too_many_dims};
 const DEPTH: usize = limits::NOTATION_TUPLES;
 /// The most sizes under a swizzle, whose map repeats them for each bit.
 const SWIZZLED: usize = 64;
-
-/// A swizzle, which flips bits of an address by others: see the file's page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Swizzle {
-    bits: i64,
-    base: i64,
-    shift: i64,
-}
 
 /// Sizes or strides: a number, or a tuple of them.
 enum Nested {
@@ -45,7 +38,7 @@ enum Nested {
 
 /// Reads a layout.
 pub(super) fn read_cute(cursor: &mut Cursor) -> Result<Description, Error> {
-    let swizzle = read_swizzle(cursor)?;
+    let swizzle = Swizzle::read(cursor)?;
     let mut offset = 0;
     if swizzle.is_some() {
         composed(cursor)?;
@@ -80,34 +73,6 @@ fn composed(cursor: &mut Cursor) -> Result<(), Error> {
     }
     cursor.word();
     Ok(())
-}
-
-/// Reads `Sw<B,M,S>`, or `S<B,M,S>` of some versions.
-fn read_swizzle(cursor: &mut Cursor) -> Result<Option<Swizzle>, Error> {
-    let Some(word @ ("Sw" | "S")) = cursor.peek_word() else { return Ok(None) };
-    cursor.advance(word.len());
-    let mut numbers = [0; 3];
-    for (k, number) in numbers.iter_mut().enumerate() {
-        cursor.expect(if k == 0 { "<" } else { "," }, "`<B,M,S>`, the bits, the lowest of them and the shift")?;
-        let at = cursor.at();
-        let negative = k == 2 && cursor.eat("-");
-        let value = cursor.integer("a number of bits")?;
-        if value > 62 {
-            return Err(Error::at(at, format!("a swizzle must stay within 62 bits, found {value}")).too_large());
-        }
-        *number = if negative { -value } else { value };
-    }
-    let at = cursor.at();
-    cursor.expect(">", "`>` to close the swizzle")?;
-    let [bits, base, shift] = numbers;
-    if shift.abs() < bits {
-        let message = format!("a swizzle of {bits} bits must shift by at least as many, found {shift}");
-        return Err(Error::at(at, message));
-    }
-    if base + shift.abs() + bits > 62 {
-        return Err(Error::at(at, "a swizzle must stay within 62 bits, found one that does not").too_large());
-    }
-    Ok(Some(Swizzle { bits, base, shift }))
 }
 
 fn nested(cursor: &mut Cursor, depth: usize, left: &mut usize, what: &str) -> Result<Nested, Error> {
@@ -218,9 +183,7 @@ fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> 
     let most = placement.extents().last().copied().unwrap_or(1) - 1;
     let most =
         most.checked_add(offset).ok_or_else(|| Error::at(at, "the offsets do not fit in 64 bits").too_large())?;
-    let Swizzle { bits, base, shift } = swizzle;
-    let changed = (0..bits).map(|k| (base + k + (-shift).max(0), base + k + shift.max(0)));
-    let changed: Vec<(i64, i64)> = changed.filter(|(_, by)| most >> by != 0).collect();
+    let changed: Vec<(u32, u32)> = swizzle.flips().filter(|(_, by)| most >> by != 0).collect();
     if changed.is_empty() && offset == 0 {
         return Ok(Description::Parts(Box::new(placement.clone())));
     }
@@ -230,7 +193,7 @@ fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> 
     }
     let sum = placement.map().results.pop().unwrap_or(Expr::Const(0));
     let sum = Expr::sum(sum.terms().into_iter().cloned().chain([Expr::Const(offset)]).collect());
-    let bit = |at: i64| sum.clone().floor_div(1 << at).modulo(2);
+    let bit = |at: u32| sum.clone().floor_div(1 << at).modulo(2);
     let flipped = changed.iter().map(|(bit_at, by)| {
         let old = bit(*bit_at);
         let new = (old.clone() + bit(*by)).modulo(2);
@@ -308,17 +271,13 @@ fn unswizzled(meaning: &Meaning) -> Option<String> {
         .map(|bits| bits.iter().map(|place| place.last().copied().unwrap_or(0)).collect())
         .collect();
     let pairs = addresses.iter().flatten().filter(|address| address.count_ones() == 2);
-    let pairs: Vec<(i64, i64)> =
-        pairs.map(|pair| (i64::from(pair.trailing_zeros()), i64::from(63 - pair.leading_zeros()))).collect();
+    let pairs: Vec<(u32, u32)> = pairs.map(|pair| (pair.trailing_zeros(), 63 - pair.leading_zeros())).collect();
     let distance = pairs.first().map(|(low, high)| high - low)?;
     [1, -1].into_iter().find_map(|sign| {
-        let sources: Vec<i64> = pairs.iter().map(|(low, high)| if sign > 0 { *high } else { *low }).collect();
+        let sources: Vec<u32> = pairs.iter().map(|(low, high)| if sign > 0 { *high } else { *low }).collect();
         let (least, most) = (*sources.iter().min()?, *sources.iter().max()?);
-        let swizzle = Swizzle {
-            bits: most - least + 1,
-            base: if sign > 0 { least - distance } else { least },
-            shift: sign * distance,
-        };
+        let base = if sign > 0 { least.checked_sub(distance)? } else { least };
+        let swizzle = Swizzle::new(most - least + 1, base, sign * distance as i32).ok()?;
         let plain = |address: &i64| match address.count_ones() {
             2 if sign > 0 => Some(1 << (63 - address.leading_zeros())),
             2 => Some(1 << address.trailing_zeros()),
@@ -334,13 +293,7 @@ fn unswizzled(meaning: &Meaning) -> Option<String> {
         else {
             return None;
         };
-        let text = format!(
-            "Sw<{},{},{}> o 0 o {}",
-            swizzle.bits,
-            swizzle.base,
-            swizzle.shift,
-            strided_modes(&placement).ok()?
-        );
+        let text = format!("{swizzle} o 0 o {}", strided_modes(&placement).ok()?);
         let again = read_cute(&mut Cursor::new(&text)).ok()?;
         let again = Described::new(again).meaning().ok()?;
         (again.compare(&Meaning { memory_space: 0, ..meaning.clone() }) == Equality::Equal).then_some(text)
