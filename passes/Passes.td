@@ -526,6 +526,11 @@ def LayoutExpandForeign
     dropped; of a gather, indices are brought into the source. A row of attention
     all of whose scores are minus infinity is zero.
 
+    A `linalg.generic` whose value is one `tensor.extract` becomes loops that copy
+    rows, with layouts or without, where the last index of the result is that of
+    the last dimension of the data, or is added to a start there. Rows of fewer
+    than 8 elements stay as they are.
+
     Operations and attributes are found by their names, whether the dialects are
     registered or not. `layout-opt` reads the operations in their own text and in
     generic form, other tools in generic form with `--allow-unregistered-dialect`.
@@ -583,7 +588,12 @@ def LayoutFuseElementwise
     A `linalg.generic` that computes each element of a tensor from those at the
     same index joins the one that reads its result. All that read it must be of
     one kernel and do so at the same index. Its values are then never stored.
-    What is filled with a scalar is not read; its readers get the scalar. An
+    What is filled with a scalar is not read; its readers get the scalar. What
+    several kernels read is computed in each, if they then move fewer elements:
+    with `g` kernels that each read its `k` operands, `g k` in the place of
+    `k + 1 + g`. Such an operation has at most 8 operations, none of which divides
+    or takes several instructions. Reshapes that add or drop dimensions of size 1
+    are read through. An
     operation stays where something in between may write over what it reads, and
     where vector code cannot be made of it.
   }];

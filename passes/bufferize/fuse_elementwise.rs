@@ -10,27 +10,37 @@
 //! the same index, each element once: its values stay in registers, and are computed once. Later, `layout-lower-memrefs`
 //! fuses the remaining chains, also into reductions, but no buffers with several readers.
 //!
+//! A reshape that adds or drops dimensions of size 1 is read through, see `unit_dims`.
+//!
 //! A tensor filled with a scalar is not read at all: each reader gets the scalar.
+//!
+//! A value that several kernels read is computed in each of them, if that moves fewer elements through memory than a
+//! tensor of it: `g` kernels that read the `k` tensors of its operands, beside `k + 1 + g` elements read and written.
+//! Its operations must be few and pipelined, as sums and products are. So `x - mean` of a layer norm is no tensor,
+//! though both the variance and the result read it.
 //!
 //! An operation is not fused if something between it and its kernel may overwrite its operands, as bufferization
 //! would copy these first; nor if it has no vector code, since the kernel would have none.
 
 use crate::analysis::aliases::only_reads;
-use crate::buffers::operations::{LANEWISE, is};
+use crate::bufferize::unit_dims;
+use crate::buffers::operations::{DIVIDES, LANEWISE, LIBRARY_CALL, MULTI_INSTRUCTION, is};
 use crate::buffers::views::is_spread;
 use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
-use melior::ir::operation::OperationLike;
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, BlockRef, ValueLike};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use tensor_layout::expr::Expr;
 
 /// The most operations in one kernel.
 const MAX_OPERATIONS: usize = 256;
 /// The most input tensors of a kernel.
 const MAX_INPUTS: usize = 16;
+/// The most operations of a value that several kernels compute.
+const MAX_RECOMPUTED: usize = 8;
 
 /// Fuses elementwise operations in all blocks of a module.
 pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
@@ -38,7 +48,9 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let root = rewriter.root();
     let blocks: Vec<_> = ir::all_operations(root).into_iter().flat_map(ir::blocks).collect();
     for block in blocks {
-        if ir::operations(block).iter().any(|op| ir::name(*op) == "linalg.generic") {
+        let mut generics = ir::operations(block).into_iter().filter(|op| ir::name(*op) == "linalg.generic").peekable();
+        if generics.peek().is_some() {
+            generics.for_each(unit_dims::read_through);
             Grouping::of(block).fuse(rewriter);
         }
     }
@@ -82,12 +94,42 @@ impl<'c> Elementwise<'c> {
         Some(Elementwise { inputs, output, body, operations: inner.len() })
     }
 
+    /// Whether this many kernels move fewer elements if each computes the value itself; see the file's page.
+    fn is_recomputed(&self, kernels: usize) -> bool {
+        let at = |e: &Expr| match e {
+            Expr::Const(_) => Some(None),
+            e => variable(e).and_then(|dim| self.output.iter().position(|d| *d == dim)).map(Some),
+        };
+        let dims = |(_, index): &(Val, Vec<Expr>)| index.iter().map(at).collect::<Option<Vec<Option<usize>>>>();
+        let Some(dims) = self.inputs.iter().map(dims).collect::<Option<Vec<_>>>() else { return false };
+        let in_order = dims.iter().all(|dims| dims.iter().flatten().is_sorted());
+        let streams = dims.iter().filter(|dims| dims.iter().flatten().count() == self.output.len()).count();
+        let cheap = |op: &Op| {
+            let slow = [DIVIDES, LIBRARY_CALL, MULTI_INSTRUCTION].iter().any(|slow| is(ir::name(*op), *slow));
+            !slow && !matches!(ir::name(*op), "arith.divf" | "arith.remf" | "math.sqrt" | "math.rsqrt")
+        };
+        let few = self.operations <= MAX_RECOMPUTED && ir::operations(self.body).iter().all(cheap);
+        few && in_order && kernels * streams < streams + 1 + kernels
+    }
+
     /// Whether all input elements can be loaded as vectors: only elements of these widths can.
     fn loads_vectors(&self) -> bool {
         let fits =
             |v: Val| ir::tensor(v.r#type()).is_none_or(|t| matches!(ir::bits(t.element), Some(1 | 8 | 16 | 32 | 64)));
         self.inputs.iter().all(|(v, index)| index.is_empty() || fits(*v))
     }
+}
+
+/// Whether a structured operation reads each element of an operand in one iteration of its loops.
+fn reads_once(op: Op, operand: usize) -> bool {
+    let index = ir::indexing_maps(op).and_then(|maps| affine::exprs_of_map(*maps.get(operand)?));
+    let dims = index.and_then(|index| index.iter().map(variable).collect::<Option<Vec<usize>>>());
+    let loops = ir::elements(op, "iterator_types").len();
+    ir::name(op) == "linalg.generic"
+        && ir::operations(ir::blocks(op)[0])
+            .iter()
+            .all(|inner| is(ir::name(*inner), LANEWISE) || ir::name(*inner) == "linalg.yield")
+        && dims.is_some_and(|dims| dims.len() == loops && (0..loops).all(|dim| dims.contains(&dim)))
 }
 
 fn variable(e: &Expr) -> Option<usize> {
@@ -144,7 +186,7 @@ impl<'c> Grouping<'c> {
     fn fuse(mut self, rewriter: &'c Rewriter) {
         for op in self.operations.clone().into_iter().rev() {
             if self.elementwise.contains_key(&ir::op_key(op)) {
-                self.put(op);
+                self.recompute(rewriter, op).into_iter().for_each(|op| self.put(op));
             }
         }
         let mut fills = Vec::new();
@@ -158,6 +200,49 @@ impl<'c> Grouping<'c> {
                 rewriter.erase(fill);
             }
         }
+    }
+
+    /// Copies an operation for each kernel that reads its result, where that pays: see the file's page. The operation
+    /// itself is left where it does not.
+    fn recompute(&mut self, rewriter: &'c Rewriter, op: Op<'c>) -> Vec<Op<'c>> {
+        let (key, result) = (ir::op_key(op), ir::result(op, 0));
+        let Some(readers) = self.reading_kernels(result) else { return vec![op] };
+        let pays = readers.len() > 1 && self.elementwise[&key].is_recomputed(readers.len());
+        if !pays || readers.keys().any(|kernel| self.is_disturbed(op, *kernel)) {
+            return vec![op];
+        }
+        let parallel = ir::elements(op, "iterator_types")[0];
+        let mut copies = Vec::new();
+        for uses in readers.values() {
+            let first = uses.iter().map(|(user, _)| *user).min_by_key(|user| self.at[&ir::op_key(*user)]);
+            let copy = ir::copy_before(op, first.expect("a kernel that reads"));
+            for (user, operand) in uses {
+                ir::edit(*user).set_operand(*operand, ir::result(copy, 0));
+            }
+            self.at.insert(ir::op_key(copy), self.at[&key]);
+            self.elementwise.extend(Elementwise::of(copy, parallel).map(|own| (ir::op_key(copy), own)));
+            copies.push(copy);
+        }
+        self.operations.retain(|other| ir::op_key(*other) != key);
+        self.operations.extend(&copies);
+        self.elementwise.remove(&key);
+        rewriter.erase(op);
+        copies
+    }
+
+    /// The kernels that read a value, each with its uses; `None` if anything else reads it. A structured operation that
+    /// reads each element once is a kernel of its own: `layout-lower-memrefs` fuses its operands into it.
+    fn reading_kernels(&self, value: Val<'c>) -> Option<BTreeMap<usize, Vec<(Op<'c>, usize)>>> {
+        let mut kernels: BTreeMap<usize, Vec<(Op<'c>, usize)>> = BTreeMap::new();
+        for (user, operand) in ir::uses(value) {
+            let key = ir::op_key(user);
+            let kernel = match self.places.get(&key) {
+                Some(place) => (operand < self.elementwise[&key].inputs.len()).then_some(place.kernel)?,
+                None => (self.at.contains_key(&key) && reads_once(user, operand)).then_some(key)?,
+            };
+            kernels.entry(kernel).or_default().push((user, operand));
+        }
+        Some(kernels)
     }
 
     /// Adds an operation to the kernel of its readers, or starts a new one.

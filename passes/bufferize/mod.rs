@@ -11,4 +11,5 @@ pub(crate) mod pad_generate_concat;
 pub mod prepare_bufferization;
 pub(crate) mod rank_reduction;
 pub(crate) mod switches;
+mod unit_dims;
 pub mod widen_sums;

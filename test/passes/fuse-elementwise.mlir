@@ -4,6 +4,7 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #turned = affine_map<(d0, d1) -> (d1, d0)>
 #row = affine_map<(d0, d1) -> (d1)>
+#column = affine_map<(d0, d1) -> (d0)>
 #scalar = affine_map<(d0, d1) -> ()>
 #vector = affine_map<(d0) -> (d0)>
 
@@ -210,4 +211,111 @@ func.func @filled(%x: tensor<4x4xf32>, %s: tensor<f32>, %n: f32) -> tensor<4x4xf
     linalg.yield %e : f32
   } -> tensor<4x4xf32>
   return %w : tensor<4x4xf32>
+}
+
+// Two kernels read %c, whose operands are one matrix and one vector: each computes it, also the one that ends in a sum.
+// CHECK-LABEL: func.func @two_kernels
+// CHECK-SAME: %[[X:.+]]: tensor<4x4xf32>, %[[M:.+]]: tensor<4xf32>, %{{.+}}: tensor<4x4xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[M]]
+// CHECK: arith.subf
+// CHECK-NOT: arith.subf
+// CHECK: linalg.generic {{.*}} ["parallel", "reduction"]
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[M]],
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.subf
+// CHECK-NEXT: arith.mulf
+func.func @two_kernels(%x: tensor<4x4xf32>, %m: tensor<4xf32>, %s: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>) {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<4x4xf32>, tensor<4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %e = arith.subf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%c, %s : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %e = arith.mulf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %sum, %y : tensor<4xf32>, tensor<4x4xf32>
+}
+
+// An exponential is computed once. So is a sum of three matrices, as two kernels would read six in the place of five.
+// CHECK-LABEL: func.func @computed_once
+// CHECK: math.exp
+// CHECK-NOT: math.exp
+// CHECK: ["parallel", "reduction"]
+// CHECK-LABEL: func.func @three_matrices
+// CHECK-COUNT-2: arith.addf
+// CHECK: ["parallel", "reduction"]
+// CHECK: arith.negf
+// CHECK-NOT: arith.addf
+func.func @computed_once(%x: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>) {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%c : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %sum, %y : tensor<4xf32>, tensor<4x4xf32>
+}
+
+func.func @three_matrices(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %z: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>) {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %y, %z : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: f32, %o: f32):
+    %e = arith.addf %a, %b : f32
+    %f = arith.addf %e, %d : f32
+    linalg.yield %f : f32
+  } -> tensor<4x4xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.maximumf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%c : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %sum, %n : tensor<4xf32>, tensor<4x4xf32>
+}
+
+// Dimensions of size 1 are read through; that of a loop of its own, which nothing else sizes, is not.
+// CHECK-LABEL: func.func @unit_dims
+// CHECK-SAME: %[[X:.+]]: tensor<4xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[$ROW0:.+]], #[[$ID]]]{{.*}} ins(%[[X]] : tensor<4xf32>)
+// CHECK: linalg.generic {{.*}} ["parallel", "reduction"]} ins(%{{.*}} : tensor<4x1xf32>)
+func.func @unit_dims(%x: tensor<4xf32>, %y: tensor<4x1xf32>) -> (tensor<4x1xf32>, tensor<4xf32>) {
+  %empty = tensor.empty() : tensor<4x1xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %m = tensor.expand_shape %x [[0, 1]] output_shape [4, 1] : tensor<4xf32> into tensor<4x1xf32>
+  %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<4x1xf32>) outs(%empty : tensor<4x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x1xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%m : tensor<4x1xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %n, %sum : tensor<4x1xf32>, tensor<4xf32>
 }
