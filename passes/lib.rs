@@ -17,7 +17,7 @@
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `pass` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `analysis`, `buffers`, `kernel`, `pass` |
 //! | [`bufferize`] | from tensors to buffers, and their deallocation | `analysis`, `buffers`, `pass` |
-//! | [`foreign`] | operations of other projects' dialects: StableHLO by the import of HLO, others as programs of loops | `pass` |
+//! | [`foreign`] | operations of other projects' dialects: StableHLO by the import of HLO, others as programs of loops | `buffers`, `pass` |
 //! | [`choose`] | plans of layouts, removal of conversions, indexing maps | `analysis`, `bufferize`, `buffers`, `models`, `pass` |
 //! | [`distribute`] | operations spread over places, and programs of several processes | `analysis`, `buffers`, `choose`, `pass` |
 //! | [`lower`] | from memrefs with layouts to loops over upstream's memrefs, and arenas | `analysis`, `buffers`, `kernel`, `pass`, `vectorize` |

@@ -311,7 +311,7 @@ fn decompose_pack<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diag
     let t = result.r#type();
     let [source, output] = [0, 1].map(|k| {
         let operand = ir::operands(op)[k];
-        let plain = b.op("tensor.cast", &[operand], &[without_layout(operand.r#type())], &[]);
+        let plain = b.op("tensor.cast", &[operand], &[ir::without_layout(operand.r#type())], &[]);
         ir::edit(op).set_operand(k, ir::result(plain, 0));
         (operand, plain)
     });
@@ -319,7 +319,7 @@ fn decompose_pack<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diag
     let end = Builder::before(after).op("tensor.cast", &[result], &[t], &[]);
     ir::replace_all_uses(result, ir::result(end, 0));
     ir::edit(end).set_operand(0, result);
-    ir::set_type(result, without_layout(t));
+    ir::set_type(result, ir::without_layout(t));
     if !upstream::decompose(op) {
         return Err(vec![Diagnostic::error(location, format!("'{name}' op cannot be decomposed"))]);
     }
@@ -334,11 +334,6 @@ fn decompose_pack<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diag
         rewriter.erase(source.1);
     }
     Ok(())
-}
-
-/// A tensor type without its encoding.
-fn without_layout<'c>(t: Type<'c>) -> Type<'c> {
-    ir::tensor(t).map_or(t, |shaped| ir::tensor_type(&Shaped { layout: None, ..shaped }))
 }
 
 /// Whether a `tensor.pad` adds no padding: its widths are 0, or the sizes are known and those of the source.
@@ -402,13 +397,13 @@ fn in_row_major(op: Op) {
     for (k, operand) in ir::operands(op).into_iter().enumerate() {
         // The source may be part of a tensor with a layout even if it has none itself; other operands are sizes.
         if k == 0 || tensor_layout(operand).is_some() {
-            ir::edit(op).set_operand(k, copied(b, operand, without_layout(operand.r#type())));
+            ir::edit(op).set_operand(k, copied(b, operand, ir::without_layout(operand.r#type())));
         }
     }
     let result = ir::result(op, 0);
     let t = result.r#type();
     if tensor_layout(result).is_some() {
-        ir::set_type(result, without_layout(t));
+        ir::set_type(result, ir::without_layout(t));
         copy_result(op, t);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::buffers::lowered::AnyLayout;
 use crate::buffers::operations::{ELEMENTWISE, READS, SLICE_OR_RESHAPE, is};
-use layout_ir::{self as ir, Op, Val};
-use melior::ir::{Attribute, ValueLike};
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
 /// The layout of a tensor; `None` if its encoding is none of this dialect.
@@ -73,4 +73,9 @@ fn reads(user: Op, operand: usize) -> bool {
         // The updated operands come last, one for each result.
         _ => ir::indexing_maps(user).is_some() && operand + ir::results(user).len() < ir::operands(user).len(),
     }
+}
+
+/// A tensor in the layout of a type.
+pub fn converted<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+    if v.r#type() == to { v } else { b.value("layout.convert", &[v], to, &[]) }
 }

@@ -26,5 +26,5 @@ pub use read::*;
 pub use types::{
     Shaped, Vector, bits, checked_tensor_type, function, function_type, indices_below, is_buffer, memref, memref_type,
     offset_of, sizes, sizes_attribute, strided, strides_and_offset, strides_of, tensor, tensor_type, vector,
-    vector_type,
+    vector_type, without_layout,
 };

@@ -27,6 +27,11 @@ pub fn indices_below(size: Option<i64>) -> Interval {
     Interval::new(0, size.map_or(i64::MAX, |n| n.saturating_sub(1)))
 }
 
+/// A ranked tensor type without its encoding; any other type as it is.
+pub fn without_layout(t: Type) -> Type {
+    tensor(t).map_or(t, |shaped| tensor_type(&Shaped { layout: None, ..shaped }))
+}
+
 /// A memref or ranked tensor type taken apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shaped<'c> {

@@ -1,12 +1,13 @@
 //! The operations of `shard` as message exchanges.
 
+use crate::buffers::views::converted;
 use crate::distribute::shard_to_mpi::entry::Process;
 use crate::distribute::shard_to_mpi::exchange::{Exchange, Sent};
 use crate::distribute::shard_to_mpi::grid::{Group, RankGrid, arith};
 use crate::distribute::shard_to_mpi::messages::{self, Peer, Way};
 use crate::distribute::shard_to_mpi::reduction::ElementReduction;
 use crate::distribute::shard_to_mpi::tensors::{
-    converted, element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat, without_layout,
+    element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat, without_layout,
 };
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::ValueLike;

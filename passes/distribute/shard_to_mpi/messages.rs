@@ -1,9 +1,10 @@
 //! One tensor from one process to another.
 
+use crate::buffers::views::converted;
 use crate::distribute::shard_to_mpi::entry::Process;
 use crate::distribute::shard_to_mpi::exchange::{Requests, allocated, buffer, tensor_in};
 use crate::distribute::shard_to_mpi::grid::{Group, arith, linear};
-use crate::distribute::shard_to_mpi::tensors::{converted, without_layout};
+use crate::distribute::shard_to_mpi::tensors::without_layout;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;

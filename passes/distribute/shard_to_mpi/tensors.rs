@@ -24,12 +24,7 @@ pub fn element<'c>(v: Val<'c>) -> Type<'c> {
 
 /// The type of a tensor without its layout.
 pub fn without_layout<'c>(v: Val<'c>) -> Type<'c> {
-    ir::tensor_type(&Shaped { layout: None, ..ir::tensor(v.r#type()).expect("a tensor") })
-}
-
-/// A tensor in the layout of a type.
-pub fn converted<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
-    if v.r#type() == to { v } else { b.value("layout.convert", &[v], to, &[]) }
+    ir::without_layout(v.r#type())
 }
 
 /// A reshaped tensor. `groups` are the dimensions of the longer shape, grouped by those of the shorter.
