@@ -58,6 +58,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
 }
 
 /// An elementwise operation on tensors.
+#[derive(Clone)]
 struct Elementwise<'c> {
     /// The tensors and scalars it reads, each with its index in the operation's dimensions.
     inputs: Vec<(Val<'c>, Vec<Expr>)>,
@@ -211,7 +212,6 @@ impl<'c> Grouping<'c> {
         if !pays || readers.keys().any(|kernel| self.is_disturbed(op, *kernel)) {
             return vec![op];
         }
-        let parallel = ir::elements(op, "iterator_types")[0];
         let mut copies = Vec::new();
         for uses in readers.values() {
             let first = uses.iter().map(|(user, _)| *user).min_by_key(|user| self.at[&ir::op_key(*user)]);
@@ -220,7 +220,8 @@ impl<'c> Grouping<'c> {
                 ir::edit(*user).set_operand(*operand, ir::result(copy, 0));
             }
             self.at.insert(ir::op_key(copy), self.at[&key]);
-            self.elementwise.extend(Elementwise::of(copy, parallel).map(|own| (ir::op_key(copy), own)));
+            let own = Elementwise { body: ir::blocks(copy)[0], ..self.elementwise[&key].clone() };
+            self.elementwise.insert(ir::op_key(copy), own);
             copies.push(copy);
         }
         self.operations.retain(|other| ir::op_key(*other) != key);

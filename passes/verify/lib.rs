@@ -346,8 +346,7 @@ impl<'c> Source<'c> {
             self.left = self.left.saturating_add(forms.share(function));
         }
         let (allowed, noted) = (self.limits.flags(), self.limits.obligations);
-        let allowed_looks = self.left / if is_shared { STEPS_OF_A_LOOK } else { 1 };
-        let mut looks = usize::try_from(allowed_looks).unwrap_or(usize::MAX);
+        let mut looks = usize::try_from(self.left).unwrap_or(usize::MAX);
         let (source, last) = ((&self.program, &self.program.functions[name]), (&forms.last, function));
         let numbered = forms.numbered.as_ref().and_then(|form| Some((form, form.functions.get(name)?)));
         let numbered = numbered.filter(|(_, before)| has_origins(before) || has_origins(function));
@@ -370,7 +369,7 @@ impl<'c> Source<'c> {
             None => proof::same(source, last, (allowed, &mut looks), noted).map_err(Unproved::from),
         };
         if is_shared {
-            self.left -= STEPS_OF_A_LOOK * (allowed_looks - looks as u64);
+            self.left = looks as u64;
         }
         shown
     }
@@ -544,13 +543,12 @@ impl<'c> Source<'c> {
     }
 }
 
-/// How many steps all functions may take where no number is said, and how many more for each value of the last form. Of the
-/// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 1 µs; lowering took 25 ms and 4 to 20 µs
-/// for each value. With 256-bit vectors, the looks of entry functions by kernels were 2,247 for a convolution, 41,833 for a layer
-/// norm, 66,569 for a training step and 83,540 for a softmax: 2^20 steps are 104,857 looks.
-const STEPS: u64 = 1 << 20;
+/// How many steps all functions may take where no number is said, and how many more for each value of the last form. A look of a
+/// proof is one of them. Of the programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 1 µs;
+/// lowering took 25 ms and 4 to 20 µs for each value. With 512-bit vectors, the looks of entry functions were 2,247 for a
+/// convolution, below 300,000 for a softmax, 1,000,000 for an attention, and 1,500,000 for a block of GPT-2.
+const STEPS: u64 = 1 << 21;
 const STEPS_OF_A_VALUE: u64 = 128;
-const STEPS_OF_A_LOOK: u64 = 10;
 
 fn place(location: usize) -> Option<usize> {
     Some(location).filter(|location| *location != 0)

@@ -7,6 +7,7 @@
 #column = affine_map<(d0, d1) -> (d0)>
 #scalar = affine_map<(d0, d1) -> ()>
 #vector = affine_map<(d0) -> (d0)>
+#none = affine_map<() -> ()>
 
 // CHECK-DAG: #[[$ID:.+]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[$TURNED:.+]] = affine_map<(d0, d1) -> (d1, d0)>
@@ -318,4 +319,30 @@ func.func @unit_dims(%x: tensor<4xf32>, %y: tensor<4x1xf32>) -> (tensor<4x1xf32>
     linalg.yield %e : f32
   } -> tensor<4xf32>
   return %n, %sum : tensor<4x1xf32>, tensor<4xf32>
+}
+
+// A scalar that two kernels read, each of which computes it.
+// CHECK-LABEL: func.func @scalars
+// CHECK: arith.addf
+// CHECK-NEXT: math.exp
+// CHECK: arith.addf
+// CHECK-NEXT: arith.negf
+func.func @scalars(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %empty = tensor.empty() : tensor<f32>
+  %c = linalg.generic {indexing_maps = [#none, #none], iterator_types = []} ins(%x : tensor<f32>) outs(%empty : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = arith.addf %a, %a : f32
+    linalg.yield %e : f32
+  } -> tensor<f32>
+  %d = linalg.generic {indexing_maps = [#none, #none], iterator_types = []} ins(%c : tensor<f32>) outs(%empty : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<f32>
+  %n = linalg.generic {indexing_maps = [#none, #none], iterator_types = []} ins(%c : tensor<f32>) outs(%empty : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<f32>
+  return %d, %n : tensor<f32>, tensor<f32>
 }

@@ -1,8 +1,8 @@
 """Puts a program from each source that the project reads through everything, beside the same program from HLO.
 
 FOLDER has NAME.stablehlo.mlir, as JAX prints it, and may have the same program as NAME.linalg.mlir, after another compiler's
-conversion, and as NAME.tosa.mlir. XLA makes HLO of the first, and MLIR its generic form. All forms are called in turns on one
-core.
+conversion. The folder `tosa` here has some of them as NAME.tosa.mlir. XLA makes HLO of the first, and MLIR its generic form.
+All forms are called in turns on one core.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from bench.run import MEMORY, SECONDS, TOOLS, Failed, existing, run
 from bench.whole import mean
 
 HLO, PRETTY, GENERIC, LINALG, TOSA = "HLO", "StableHLO", "StableHLO, generic", "linalg", "TOSA"
+OF_TOSA = pathlib.Path(__file__).parent / "tosa"
 # Upstream's conversions of TOSA to linalg.
 FROM_TOSA = (
     "--pass-pipeline=builtin.module(func.func(tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named,"
@@ -69,7 +70,7 @@ def forms(file: pathlib.Path, work: pathlib.Path) -> dict[str, pathlib.Path]:
     with mlir.make_ir_context():
         paths[GENERIC].write_text(ir.Module.parse(file.read_text()).operation.get_asm(print_generic_op_form=True))
     xla.known(name, given, work)
-    others = {source: file.with_name(f"{name}.{source.lower()}.mlir") for source in (LINALG, TOSA)}
+    others = {LINALG: file.with_name(f"{name}.linalg.mlir"), TOSA: OF_TOSA / f"{name}.tosa.mlir"}
     return paths | {source: path for source, path in others.items() if path.exists()}
 
 
