@@ -576,7 +576,7 @@ def LayoutFoldConstants
     `dense_resource`, becomes a constant: a transpose, a packing, a reshape, a
     conversion to another layout. So no such operation runs at run time, and
     `layout-plan` chooses the layout of what is read. A broadcast stays, as it is
-    larger than the constant, and so does a packing that may write padding.
+    larger than the constant, and so does a packing whose padding is not zero.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -69,7 +69,7 @@ func.func private @more()
 
 // -----
 
-// What is larger than the constant, has another destination, or may be padded, stays; so does what computes.
+// What is larger than the constant, has another destination, or is padded with other than zeros, stays; so does what computes.
 // CHECK-LABEL: @stays
 // CHECK: linalg.broadcast
 // CHECK: linalg.transpose
@@ -78,16 +78,40 @@ func.func private @more()
 func.func @stays(%x: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<2x1x2x2xf32>, tensor<3x2xf32>) {
   %row = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
   %c = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
-  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
   %e = tensor.empty() : tensor<3x2xf32>
   %b = linalg.broadcast ins(%row : tensor<3xf32>) outs(%e : tensor<3x2xf32>) dimensions = [1]
   %t = linalg.transpose ins(%x : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) permutation = [1, 0]
   %o = tensor.empty() : tensor<2x1x2x2xf32>
-  %p = linalg.pack %c padding_value(%zero : f32) outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %o : tensor<2x3xf32> -> tensor<2x1x2x2xf32>
+  %p = linalg.pack %c padding_value(%one : f32) outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %o : tensor<2x3xf32> -> tensor<2x1x2x2xf32>
   %n = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%c : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) {
   ^bb0(%a: f32, %q: f32):
     %y = arith.negf %a : f32
     linalg.yield %y : f32
   } -> tensor<3x2xf32>
   return %b, %t, %p, %n : tensor<3x2xf32>, tensor<3x2xf32>, tensor<2x1x2x2xf32>, tensor<3x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @padded
+// CHECK: dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00], [4.000000e+00, 5.000000e+00]]], {{\[\[\[}}3.000000e+00, 0.000000e+00], [6.000000e+00, 0.000000e+00]]]]>
+// CHECK-NOT: linalg.pack
+func.func @padded() -> tensor<2x1x2x2xf32> {
+  %c = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %zero = arith.constant 0.0 : f32
+  %o = tensor.empty() : tensor<2x1x2x2xf32>
+  %p = linalg.pack %c padding_value(%zero : f32) outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %o : tensor<2x3xf32> -> tensor<2x1x2x2xf32>
+  return %p : tensor<2x1x2x2xf32>
+}
+
+// The inverse drops the padding.
+// CHECK-LABEL: @unpacked
+// CHECK: dense<{{\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00], [4.000000e+00, 5.000000e+00, 6.000000e+00]]>
+// CHECK-NOT: linalg.unpack
+func.func @unpacked() -> tensor<2x3xf32> {
+  %c = arith.constant dense<[[[[1.0, 2.0], [4.0, 5.0]]], [[[3.0, 0.0], [6.0, 0.0]]]]> : tensor<2x1x2x2xf32>
+  %o = tensor.empty() : tensor<2x3xf32>
+  %p = linalg.unpack %c outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %o : tensor<2x1x2x2xf32> -> tensor<2x3xf32>
+  return %p : tensor<2x3xf32>
 }

@@ -349,6 +349,32 @@ impl Correspondence {
     }
 }
 
+/// The number in the operand of each element of a `linalg.pack` or `linalg.unpack`, both in row-major order; none for padding.
+/// `None` for an inner tile that is known only at run time.
+pub fn packing_sources(op: Op, [from, to]: [Vec<i64>; 2]) -> Option<impl Iterator<Item = Option<usize>> + use<>> {
+    let packs = ir::name(op) == "linalg.pack";
+    let digits = digits(op, if packs { from.len() } else { to.len() })?;
+    let strides = row_major(&from.iter().copied().map(Some).collect::<Vec<_>>());
+    let strides = strides.into_iter().collect::<Option<Vec<i64>>>()?;
+    let (mut index, mut own) = (vec![0; to.len()], vec![0; from.len()]);
+    Some((0..to.iter().product()).map(move |mut number: i64| {
+        for (entry, size) in index.iter_mut().zip(&to).rev() {
+            (*entry, number) = (number % size, number / size);
+        }
+        if packs {
+            own.fill(0);
+            digits.iter().zip(&index).for_each(|(digit, entry)| own[digit.dim] += entry * digit.weight);
+        } else {
+            for (entry, PackedDim { dim, weight, extent }) in own.iter_mut().zip(&digits) {
+                *entry = index[*dim] / weight % extent.unwrap_or(i64::MAX);
+            }
+        }
+        let is_inside = own.iter().zip(&from).all(|(entry, size)| entry < size);
+        let at = || own.iter().zip(&strides).map(|(entry, stride)| entry * stride).sum::<i64>();
+        is_inside.then(|| at() as usize)
+    }))
+}
+
 /// The number of elements of an array, if it is known.
 fn elements(shape: &[Option<i64>]) -> Option<i64> {
     shape.iter().try_fold(1i64, |count, n| count.checked_mul((*n)?))

@@ -27,7 +27,7 @@ use crate::buffers::index::constant_value;
 use crate::buffers::lowered::takes_constant;
 use crate::buffers::operations::{SLICE_OR_RESHAPE, UNREALIZED_CAST, is};
 use crate::buffers::views::is_read_in_place;
-use correspondence::{Correspondence, StoredTensor};
+use correspondence::{Correspondence, StoredTensor, packing_sources};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
@@ -152,12 +152,31 @@ pub fn moved_constant<'c>(op: Op<'c>) -> Option<Attribute<'c>> {
     if is_kept || !takes_constant(t) {
         return None;
     }
-    if ir::indexing_maps(op).is_none() && !matches!(ir::name(op), "linalg.pack" | "linalg.unpack") {
+    if matches!(ir::name(op), "linalg.pack" | "linalg.unpack") {
+        return packed_constant(op, &constant, t);
+    }
+    if ir::indexing_maps(op).is_none() {
         return constant.reshaped(t);
     }
     let [from, to] = [source.r#type(), t].map(|t| ir::tensor(t).map(|t| t.shape).unwrap_or_default());
     let sources = Correspondence::of(op, number, [&from, &to])?.sources(&from)?;
     constant.resplat(t).or_else(|| constant.gathered(t, sources.map(Some)))
+}
+
+/// The value of a `linalg.pack` or `linalg.unpack` of a constant; `None` for padding other than zeros.
+fn packed_constant<'c>(op: Op<'c>, constant: &ir::Constant<'c>, t: Type<'c>) -> Option<Attribute<'c>> {
+    let shapes = [ir::operands(op)[0].r#type(), t].map(|t| ir::tensor(t).and_then(|t| t.sizes()));
+    let [Some(from), Some(to)] = shapes else { return None };
+    let pads = ir::name(op) == "linalg.pack" && from.iter().product::<i64>() != to.iter().product();
+    let padding =
+        ir::operands(op).get(2).and_then(|v| ir::defining_op(*v)).and_then(|made| ir::attribute(made, "value"));
+    let scalar = Shaped { shape: Vec::new(), element: constant.element, layout: None, space: None };
+    let zero = || ir::constant(ir::zeros(ir::tensor_type(&scalar)))?.splat_element();
+    if pads && (padding.is_none() || padding != zero()) {
+        return None;
+    }
+    let splat = constant.resplat(t).filter(|_| !pads);
+    splat.or_else(|| constant.gathered(t, packing_sources(op, [from, to])?))
 }
 
 /// The number of the operand whose elements are those of the result, in another order perhaps. A structured operation
