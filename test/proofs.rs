@@ -71,6 +71,7 @@ fn context() -> Context {
     let registry = DialectRegistry::new();
     utility::register_all_dialects(&registry);
     layout_dialect::register(&registry);
+    layout_verify::read_resources_by(layout_dialect::resource_data);
     let context = Context::new_with_registry(&registry, false);
     context.load_all_available_dialects();
     context

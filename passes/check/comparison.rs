@@ -59,6 +59,7 @@ pub(crate) fn run<'c>(
         origins::number(module);
     }
     let program = models::expanded(rewriter, module)?;
+    layout_verify::read_resources_by(layout_dialect::resource_data);
     match &mut state.source {
         // The program of one process computes a part of the former program: another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {

@@ -28,6 +28,8 @@ use proof::Why;
 use proof::formula::Obligations;
 use proof::smt;
 use reader::flags::{AFN, CONTRACT, REASSOC};
+use reader::mlir::READ_RESOURCE;
+pub use reader::mlir::ReadResource;
 use reader::model::{Function, Kind, Program, Type};
 use reader::uses::within;
 use reader::{mlir, operations};
@@ -146,6 +148,11 @@ pub struct Source<'c> {
     shown: BTreeMap<String, Evidence>,
     /// Functions whose last form is not shown to be the same.
     open: BTreeMap<String, Finding>,
+}
+
+/// Sets what reads the bytes of a `dense_resource`: MLIR's C API does not. Without it, such constants are not modelled.
+pub fn read_resources_by(read: ReadResource) {
+    READ_RESOURCE.get_or_init(|| read);
 }
 
 /// Whether operations of a function have numbers.

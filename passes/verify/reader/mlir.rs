@@ -11,6 +11,7 @@ use mlir_sys as sys;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
+use std::sync::OnceLock;
 
 /// An operation of the module that is read.
 pub type Op<'c> = OperationRef<'c, 'c>;
@@ -190,7 +191,27 @@ pub fn indexing_maps(op: Op) -> Option<Vec<Vec<Expr>>> {
     array(maps)?.into_iter().map(map).collect()
 }
 
-/// The elements of a constant as bits, or one where all are equal; none for elements of more than 64 bits and resources.
+/// Reads the bytes of a `dense_resource`, which MLIR's C API does not; `None` where the module has none of its name.
+pub type ReadResource = for<'c> fn(Attribute<'c>) -> Option<&'c [u8]>;
+
+/// What reads resources, if anything does.
+pub static READ_RESOURCE: OnceLock<ReadResource> = OnceLock::new();
+
+/// The elements of a `dense_resource` as bits, each in whole bytes; `None` where the data are other ones.
+fn resource_items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
+    let data = READ_RESOURCE.get().and_then(|read| read(attribute))?;
+    // SAFETY: the attribute has a resource, so that it has elements.
+    let count = usize::try_from(unsafe { sys::mlirElementsAttrGetNumElements(attribute.to_raw()) }).ok()?;
+    let width = element.bits.div_ceil(8) as usize;
+    (width <= 8 && count.checked_mul(width) == Some(data.len())).then(|| numbers(data, width))
+}
+
+/// Numbers of so many bytes, the lowest first.
+fn numbers(data: &[u8], width: usize) -> Vec<u64> {
+    data.chunks(width).map(|bytes| bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))).collect()
+}
+
+/// The elements of a constant as bits, or one where all are equal; none for elements of more than 64 bits.
 pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
     let mut raw = attribute.to_raw();
     // SAFETY: the attribute is alive. A number is made the one element of a tensor, whose reader then serves all. Raw data
@@ -204,7 +225,7 @@ pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
             raw = sys::mlirDenseElementsAttrSplatGet(shape, raw);
         }
         if !sys::mlirAttributeIsADenseElements(raw) {
-            return None;
+            return resource_items(attribute, element);
         }
         let splat = sys::mlirDenseElementsAttrIsSplat(raw);
         let count = if splat { 1 } else { usize::try_from(sys::mlirElementsAttrGetNumElements(raw)).ok()? };
@@ -217,8 +238,7 @@ pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
             return None;
         }
         let data = sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
-        let bytes = std::slice::from_raw_parts(data, count * width);
-        Some(bytes.chunks(width).map(|bytes| bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))).collect())
+        Some(numbers(std::slice::from_raw_parts(data, count * width), width))
     }
 }
 
