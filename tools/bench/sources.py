@@ -3,6 +3,9 @@
 FOLDER has NAME.stablehlo.mlir, as JAX prints it, and may have the same program as NAME.linalg.mlir, after another compiler's
 conversion. The folder `tosa` here has some of them as NAME.tosa.mlir. XLA makes HLO of the first, and MLIR its generic form.
 All forms are called in turns on one core.
+
+--torch TORCH has programs that torch-mlir made of PyTorch's, NAME.mlir, each with its arguments `a0`.. and PyTorch's results
+`r0`.. in NAME.npz. They have no HLO.
 """
 
 import argparse
@@ -16,6 +19,7 @@ from bench.run import MEMORY, SECONDS, TOOLS, Failed, existing, run
 from bench.whole import mean
 
 HLO, PRETTY, GENERIC, LINALG, TOSA = "HLO", "StableHLO", "StableHLO, generic", "linalg", "TOSA"
+TORCH = "torch-mlir, linalg"
 OF_TOSA = pathlib.Path(__file__).parent / "tosa"
 # Upstream's conversions of TOSA to linalg.
 FROM_TOSA = (
@@ -50,6 +54,7 @@ def page() -> Page:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=existing)
+    parser.add_argument("--torch", type=existing)
     parser.add_argument("parts", metavar="PART", nargs="*", help="parts of names of programs; without one all")
 
 
@@ -82,10 +87,10 @@ class Form:
         from bench.library import OPTIONS
         from bench.speed import FAST
 
-        mlir = file if source == LINALG else work / f"{file.name}.imported.mlir"
+        mlir = file if source in (LINALG, TORCH) else work / f"{file.name}.imported.mlir"
         if source == TOSA:
             run([TOOLS / "layout-opt", file, FROM_TOSA, "-o", mlir], memory=MEMORY)
-        elif source != LINALG:
+        elif source not in (LINALG, TORCH):
             library.imported(file, mlir)
         cost = planned(mlir if source == TOSA else file, source)
         self.path, _ = library.library(file.name.replace(".", "_"), mlir.read_text(), work, FAST)
@@ -96,12 +101,13 @@ class Form:
 
 def planned(file: pathlib.Path, source: str) -> Value:
     """The cost of the plan of a program for a TPU, with the default layouts at the entry."""
-    if source not in (LINALG, TOSA):
+    if source not in (LINALG, TOSA, TORCH):
         cost: int = inspect.plan(file, "tpu_v5e", "--entry", "default").json["cost"]
         return cost
     options = "--layout-plan=machine=tpu_v5e entry=default report"
     said = run([TOOLS / "layout-opt", file, options, "-o", "/dev/null"], memory=MEMORY).err
-    return sum(map(int, re.findall(r"the plan costs (\d+)", said)))
+    costs = [int(cost) for cost in re.findall(r"the plan costs (\d+)", said)]
+    return sum(costs) if costs else None
 
 
 def rows(file: pathlib.Path, work: pathlib.Path) -> list[tuple[list[Value], list[str]]]:
@@ -129,12 +135,34 @@ def rows(file: pathlib.Path, work: pathlib.Path) -> list[tuple[list[Value], list
     return done
 
 
+def of_torch(file: pathlib.Path, work: pathlib.Path) -> tuple[list[Value], list[str]]:
+    """The row of a program of PyTorch, with its faults."""
+    import numpy as np
+
+    from bench import worker
+
+    known = dict(np.load(file.with_suffix(".npz")))
+    count = sum(name.startswith("a") for name in known)
+    numbers = [known[name] for name in (*(f"a{k}" for k in range(count)), *(f"r{k}" for k in range(len(known) - count)))]
+    arrays = work / f"{file.stem}.npz"
+    np.savez(arrays, types=np.array([array.dtype.name for array in numbers]), **known)  # type: ignore[arg-type]
+    try:
+        form = Form(file, TORCH, work)
+        report = worker.asked("alone", form.path, arrays, most=3 * SECONDS)
+    except Failed as error:
+        return [file.stem, TORCH, *[None] * 5], [str(error)]
+    wrong = report["differences"][:1]
+    return [file.stem, TORCH, *form.cells, "no" if wrong else "yes", 1000 * report["seconds"], None], wrong
+
+
 def main(options: argparse.Namespace) -> None:
     results = page()
     results.begin(SOURCES)
-    for file in sorted(options.folder.glob("*.stablehlo.mlir")):
+    of_jax, torch = sorted(options.folder.glob("*.stablehlo.mlir")), sorted(options.torch.glob("*.mlir")) if options.torch else []
+    for file in of_jax + torch:
         if options.parts and not any(part in file.name for part in options.parts):
             continue
-        with tempfile.TemporaryDirectory() as work:
-            for row, faults in rows(file, pathlib.Path(work)):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            for row, faults in rows(file, work) if file in of_jax else [of_torch(file, work)]:
                 results.put(SOURCES, row, faults)

@@ -6,6 +6,7 @@ It prints one line of JSON. LIBRARY is one that `library.library` made, ARRAYS t
   threads LIBRARY ARRAYS                calls it with one thread and with two
   traffic LIBRARY ARRAYS                counts what it reads and writes; see traffic.c
   race UNOPT.hlo LIBRARY=ARRAYS...      calls XLA and forms of a program in turns on one core; see profile.c
+  alone LIBRARY ARRAYS                  calls a program on one core
 """
 
 import ctypes
@@ -238,7 +239,17 @@ def raced(text: str, *forms: str) -> Report:
     return {"compiled": theirs.compiled, "seconds": min(theirs.seconds), "forms": reports}
 
 
-HOW: dict[str, Callable[..., Report]] = {"run": called, "threads": threaded, "traffic": counted, "race": raced}
+def alone(path: str, arrays: str) -> Report:
+    """The seconds of the fastest call, and what is wrong with its numbers."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    form = Raced(path, arrays)
+    rounds(1.0, form.call)
+    return {"seconds": min(form.seconds), "differences": form.wrong}
+
+
+HOW: dict[str, Callable[..., Report]] = {
+    "run": called, "threads": threaded, "traffic": counted, "race": raced, "alone": alone,
+}  # fmt: skip
 
 if __name__ == "__main__":
     print(json.dumps(HOW[sys.argv[1]](*sys.argv[2:])))
