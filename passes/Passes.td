@@ -450,6 +450,22 @@ def LayoutSimplifyIndexing : LayoutPass<"lower", "layout-simplify-indexing"> {
   ];
 }
 
+def LayoutGatherRows
+    : LayoutPass<"foreign", "layout-gather-rows", "::mlir::ModuleOp"> {
+  let summary = "Copy the rows of gathers";
+  let description = [{
+    A `linalg.generic` whose value is one `tensor.extract` becomes loops that copy
+    rows, with layouts or without, where the last index of the result is that of
+    the last dimension of the data, or is added to a start there. So are gathers
+    of torch-mlir, of IREE and of HLO. Rows of fewer than 8 elements stay as they
+    are, and so does a body that calls functions or has regions.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutIndexingAnalysis : LayoutPass<"choose", "layout-indexing-analysis"> {
   let summary = "Say which elements every operation on tensors reads and feeds";
   let description = [{
@@ -526,11 +542,6 @@ def LayoutExpandForeign
     dropped; of a gather, indices are brought into the source. A row of attention
     all of whose scores are minus infinity is zero.
 
-    A `linalg.generic` whose value is one `tensor.extract` becomes loops that copy
-    rows, with layouts or without, where the last index of the result is that of
-    the last dimension of the data, or is added to a start there. Rows of fewer
-    than 8 elements stay as they are.
-
     Operations and attributes are found by their names, whether the dialects are
     registered or not. `layout-opt` reads the operations in their own text and in
     generic form, other tools in generic form with `--allow-unregistered-dialect`.
@@ -591,9 +602,9 @@ def LayoutFuseElementwise
     What is filled with a scalar is not read; its readers get the scalar. What
     several kernels read is computed in each, if they then move fewer elements:
     with `g` kernels that each read its `k` operands, `g k` in the place of
-    `k + 1 + g`. Such an operation has at most 8 operations, none of which divides
-    or takes several instructions. Reshapes that add or drop dimensions of size 1
-    are read through. An
+    `k + 1 + g`. All copies have at most 8 operations, none of which divides or
+    takes several instructions. Reshapes that add or drop dimensions of size 1 are
+    read through. An
     operation stays where something in between may write over what it reads, and
     where vector code cannot be made of it.
   }];
@@ -967,6 +978,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "$verified",
     "layout-inline-calls",
     "layout-fold-constants",
+    "layout-gather-rows",
     "$choose",
     "layout-partition",
     "layout-shard-to-mpi",

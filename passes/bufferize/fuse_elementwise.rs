@@ -16,7 +16,7 @@
 //!
 //! A value that several kernels read is computed in each of them, if that moves fewer elements through memory than a
 //! tensor of it: `g` kernels that read the `k` tensors of its operands, beside `k + 1 + g` elements read and written.
-//! Its operations must be few and pipelined, as sums and products are. So `x - mean` of a layer norm is no tensor,
+//! The operations of all copies must be few and pipelined, as sums and products are. So `x - mean` of a layer norm is no tensor,
 //! though both the variance and the result read it.
 //!
 //! An operation is not fused if something between it and its kernel may overwrite its operands, as bufferization
@@ -39,7 +39,7 @@ use tensor_layout::expr::Expr;
 const MAX_OPERATIONS: usize = 256;
 /// The most input tensors of a kernel.
 const MAX_INPUTS: usize = 16;
-/// The most operations of a value that several kernels compute.
+/// The most operations of all copies of a value that several kernels compute.
 const MAX_RECOMPUTED: usize = 8;
 
 /// Fuses elementwise operations in all blocks of a module.
@@ -109,7 +109,7 @@ impl<'c> Elementwise<'c> {
             let slow = [DIVIDES, LIBRARY_CALL, MULTI_INSTRUCTION].iter().any(|slow| is(ir::name(*op), *slow));
             !slow && !matches!(ir::name(*op), "arith.divf" | "arith.remf" | "math.sqrt" | "math.rsqrt")
         };
-        let few = self.operations <= MAX_RECOMPUTED && ir::operations(self.body).iter().all(cheap);
+        let few = kernels * self.operations <= MAX_RECOMPUTED && ir::operations(self.body).iter().all(cheap);
         few && in_order && kernels * streams < streams + 1 + kernels
     }
 

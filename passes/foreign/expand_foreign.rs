@@ -12,7 +12,7 @@
 //! ```
 
 use crate::foreign::operation::{Expanded, Foreign};
-use crate::foreign::{attention, fft, gather, gather_rows, scan, scatter, sort};
+use crate::foreign::{attention, fft, gather, scan, scatter, sort};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Op, Rewriter};
@@ -56,11 +56,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     for (op, known) in found.iter().rev() {
         errors.extend(expand(rewriter, *op, known).err());
     }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let rows = ir::all_operations(rewriter.root()).into_iter().filter(|op| gather_rows::expand(rewriter, *op)).count();
-    Ok(Next::of(rows > 0 || !found.is_empty()))
+    if errors.is_empty() { Ok(Next::of(!found.is_empty())) } else { Err(errors) }
 }
 
 /// The operations of the dialect of an operation, if it is one of these dialects; a terminator goes with its operation.

@@ -1,4 +1,4 @@
-//! Gathers of rows: a `linalg.generic` that looks up each element becomes loops that copy rows.
+//! `layout-gather-rows`: a `linalg.generic` that looks up each element becomes loops that copy rows.
 //!
 //! ```text
 //! generic ins(%rows) {                        scf.for %i {
@@ -10,9 +10,11 @@
 //! A loop is *inside of a block* if its index occurs once, as an index of the data or added to a start, and no operand
 //! follows it. The last loop must be one, along the last dimension of the data, so that a block has rows.
 
-use crate::buffers::views::converted;
+use crate::buffers::operations::{LANEWISE, is};
+use crate::buffers::views::{converted, tensor_layout};
+use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
@@ -32,14 +34,17 @@ struct GatherRows<'c> {
     along: Vec<Option<usize>>,
 }
 
-/// Makes copies of rows of an operation that looks them up element by element; returns whether it was one.
-pub fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> bool {
-    let gather = GatherRows::of(op);
-    gather.iter().for_each(|gather| {
-        ir::replace_all_uses(ir::result(op, 0), gather.copies());
-        rewriter.erase(op);
-    });
-    gather.is_some()
+/// Copies the rows of all such operations of a module.
+pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
+    let mut changed = false;
+    for op in ir::all_operations(stage.root()).into_iter().filter(|op| ir::name(*op) == "linalg.generic") {
+        if let Some(gather) = GatherRows::of(op) {
+            ir::replace_all_uses(ir::result(op, 0), gather.copies());
+            stage.rewriter.erase(op);
+            changed = true;
+        }
+    }
+    Ok(Next::of(changed))
 }
 
 impl<'c> GatherRows<'c> {
@@ -54,12 +59,20 @@ impl<'c> GatherRows<'c> {
         let in_order: Vec<Expr> = (0..sizes.len()).map(Expr::Var).collect();
         let (output, read) = maps.split_last()?;
         let plain = read.iter().flatten().all(|e| matches!(e, Expr::Var(_) | Expr::Const(_)));
-        let lookup = ir::operations(body).last().and_then(|end| ir::defining_op(ir::operands(*end)[0]))?;
-        let looks_up = ir::name(lookup) == "tensor.extract" && ir::parent(lookup) == Some(op);
-        let written = *ir::arguments(body).last()?;
-        if *output != in_order || !plain || !looks_up || ir::is_used(written) || values.len() != maps.len() {
+        let operations = ir::operations(body);
+        let [before @ .., lookup, end] = &operations[..] else { return None };
+        let looks_up = ir::name(*lookup) == "tensor.extract" && ir::operands(*end) == ir::results(*lookup);
+        let indexes = |op: &Op| {
+            is(ir::name(*op), LANEWISE) || matches!(ir::name(*op), "linalg.index" | "tensor.extract" | "cf.assert")
+        };
+        let is_body = looks_up && before.iter().all(indexes) && !ir::is_used(*ir::arguments(body).last()?);
+        let has_layouts =
+            values.iter().chain(&ir::operands(*lookup)[..1]).all(|v| is_plain(*v) || tensor_layout(*v).is_some());
+        let loops = ir::elements(op, "iterator_types").len();
+        if *output != in_order || loops != sizes.len() || !plain || !is_body || !has_layouts {
             return None;
         }
+        let lookup = *lookup;
         let inputs: Vec<_> = values.into_iter().zip(read.iter().cloned()).collect();
         let rank = ir::operands(lookup).len() - 1;
         let mut gather = GatherRows { op, lookup, inputs, sizes, along: vec![None; rank] };
@@ -110,7 +123,9 @@ impl<'c> GatherRows<'c> {
     fn copies(&self) -> Val<'c> {
         let b = Builder::before(self.op);
         let result = ir::result(self.op, 0).r#type();
-        let begin = b.value("tensor.empty", &[], ir::without_layout(result), &[]);
+        // The destination is written whole.
+        let into = *ir::operands(self.op).last().expect("a structured operation has a destination");
+        let begin = if is_plain(into) { into } else { b.value("tensor.empty", &[], ir::without_layout(result), &[]) };
         let tensors = self.inputs.iter().map(|(input, _)| *input).chain([ir::operands(self.lookup)[0]]);
         let plain = |v: Val<'c>| (ir::key(v), converted(b, v, ir::without_layout(v.r#type())));
         let mut copy =
@@ -165,7 +180,8 @@ impl<'c> BlockCopy<'_, 'c> {
         }
         gather.body().into_iter().take_while(|op| *op != gather.lookup).for_each(|op| self.start(b, op));
         let taken = ir::operands(gather.lookup);
-        let starts: Vec<_> = taken[1..].iter().map(|v| self.values.get(&ir::key(*v)).copied()).collect();
+        // An index inside of a block alone is 0 where the block starts.
+        let starts: Vec<_> = taken[1..].iter().map(|v| (!self.is_inside(*v)).then(|| self.value(*v))).collect();
         let size = |of: &Option<usize>| of.map_or(1, |of| gather.sizes[of]);
         let sizes: Vec<i64> = gather.along.iter().map(size).collect();
         let shape = gather.along.iter().flatten().map(|of| Some(gather.sizes[*of])).collect();
@@ -181,10 +197,16 @@ impl<'c> BlockCopy<'_, 'c> {
         self.values.get(&ir::key(v)).copied().unwrap_or(v)
     }
 
+    /// Whether a value is the index of a loop inside of a block.
+    fn is_inside(&self, v: Val<'c>) -> bool {
+        let index =
+            ir::defining_op(v).filter(|op| ir::name(*op) == "linalg.index" && ir::parent(*op) == Some(self.gather.op));
+        index.and_then(dimension).is_some_and(|of| self.gather.is_inside(of))
+    }
+
     /// Copies an operation of the body to where a block starts. An index inside of a block has no value there.
     fn start(&mut self, b: Builder<'c>, op: Op<'c>) {
-        let loop_of = |v: Val<'c>| ir::defining_op(v).filter(|op| ir::name(*op) == "linalg.index").and_then(dimension);
-        let is_inside = |v: &Val<'c>| loop_of(*v).is_some_and(|of| self.gather.is_inside(of));
+        let is_inside = |v: &Val<'c>| self.is_inside(*v);
         let operands = ir::operands(op);
         let results = ir::results(op).into_iter().map(ir::key);
         if ir::name(op) == "arith.addi" && operands.iter().any(is_inside) {
@@ -201,6 +223,11 @@ impl<'c> BlockCopy<'_, 'c> {
             self.values.extend(results.zip(ir::results(copy)));
         }
     }
+}
+
+/// Whether a value is no tensor, or one without an encoding.
+fn is_plain(v: Val) -> bool {
+    ir::tensor(v.r#type()).is_none_or(|t| t.layout.is_none())
 }
 
 /// The loop of a `linalg.index`.

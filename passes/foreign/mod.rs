@@ -4,7 +4,7 @@ mod attention;
 pub mod expand_foreign;
 mod fft;
 mod gather;
-mod gather_rows;
+pub mod gather_rows;
 #[cfg(not(feature = "stablehlo"))]
 #[path = "no_import_stablehlo.rs"]
 pub mod import_stablehlo;

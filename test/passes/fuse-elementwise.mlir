@@ -346,3 +346,44 @@ func.func @scalars(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32
   } -> tensor<f32>
   return %d, %n : tensor<f32>, tensor<f32>
 }
+
+// Five sums over rows read %c, which has two operations: ten in the copies of all, so that it stays a tensor.
+// CHECK-LABEL: func.func @five_kernels
+// CHECK-COUNT-1: arith.mulf
+// CHECK-NOT: arith.mulf
+func.func @five_kernels(%x: tensor<4x4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<4x4xf32>, tensor<4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %e = arith.mulf %a, %b : f32
+    %f = arith.subf %e, %b : f32
+    linalg.yield %f : f32
+  } -> tensor<4x4xf32>
+  %s0 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %s1 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %s2 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %s3 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %s4 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]} ins(%c : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %s0, %s1, %s2, %s3, %s4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

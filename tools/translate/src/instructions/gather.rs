@@ -1,4 +1,4 @@
-//! Gather: blocks of the data at starts from a tensor of indices, element by element. `layout-expand-foreign` copies rows
+//! Gather: blocks of the data at starts from a tensor of indices, element by element. `layout-gather-rows` copies rows
 //! where blocks have them.
 
 use crate::builder::{Builder, Operand};
