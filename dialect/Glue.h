@@ -148,6 +148,21 @@ bool layout_rs_tensor_layout_verify_encoding(MlirAttribute layout,
                                              MlirStringCallback error,
                                              void *user);
 
+bool layout_rs_swizzled_verify(MlirStringRef text, MlirStringCallback error,
+                               void *user);
+MlirAffineMap layout_rs_swizzled_affine_map(MlirAttribute layout);
+bool layout_rs_swizzled_verify_layout(MlirAttribute layout,
+                                      const int64_t *shape, size_t rank,
+                                      MlirStringCallback error, void *user);
+bool layout_rs_swizzled_verify_encoding(MlirAttribute layout,
+                                        const int64_t *shape, size_t rank,
+                                        MlirType elementType,
+                                        MlirStringCallback error, void *user);
+bool layout_rs_swizzled_offset_of(MlirAttribute layout, const int64_t *shape,
+                                  size_t rank, const int64_t *index,
+                                  size_t indexRank, int64_t *offset,
+                                  MlirStringCallback error, void *user);
+
 /// An attribute of this dialect on any operation.
 bool layout_rs_verify_operation_attribute(MlirOperation op, MlirStringRef name,
                                           MlirAttribute attribute,
@@ -209,6 +224,10 @@ MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text);
 MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute);
 MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
                                           MlirStringRef text);
+
+/// As for tiled layouts.
+MlirStringRef layout_cc_swizzled_text(MlirAttribute attribute);
+MlirAttribute layout_cc_swizzled_get(MlirContext context, MlirStringRef text);
 
 /// As for tiled layouts.
 MlirStringRef layout_cc_machine_text(MlirAttribute attribute);

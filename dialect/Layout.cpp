@@ -79,8 +79,8 @@ static void emitAt(size_t at, MlirStringRef message, void *parser) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The short names of attributes in the text of a module: `#tiled`, `#layout`
-/// and `#machine`.
+/// The short names of attributes in the text of a module: `#tiled`, `#layout`,
+/// `#swizzled` and `#machine`.
 struct Aliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -88,6 +88,7 @@ struct Aliases : OpAsmDialectInterface {
     StringRef alias = TypeSwitch<Attribute, StringRef>(attribute)
                           .Case([](TiledAttr) { return "tiled"; })
                           .Case([](TensorLayoutAttr) { return "layout"; })
+                          .Case([](SwizzledAttr) { return "swizzled"; })
                           .Case([](MachineAttr) { return "machine"; })
                           .Default(StringRef());
     name << alias;
@@ -478,6 +479,60 @@ LogicalResult TensorLayoutAttr::verifyEncoding(ArrayRef<int64_t> shape,
       &emitError));
 }
 
+SwizzledAttr SwizzledAttr::get(MLIRContext *context, StringRef text) {
+  return fromText<SwizzledAttr>(context, text);
+}
+
+SwizzledAttr SwizzledAttr::getCanonical(MLIRContext *context, StringRef text) {
+  return Base::get(context, text);
+}
+
+SwizzledAttr SwizzledAttr::getChecked(EmitError emitError, MLIRContext *context,
+                                      StringRef text) {
+  return fromText<SwizzledAttr>(context, text, emitError);
+}
+
+FailureOr<int64_t> SwizzledAttr::offsetOf(ArrayRef<int64_t> shape,
+                                          ArrayRef<int64_t> index,
+                                          EmitError emitError) const {
+  int64_t result;
+  if (!layout_rs_swizzled_offset_of(wrap(*this), shape.data(), shape.size(),
+                                    index.data(), index.size(), &result, emitTo,
+                                    &emitError))
+    return failure();
+  return result;
+}
+
+LogicalResult SwizzledAttr::verify(EmitError emitError, StringRef text) {
+  return success(layout_rs_swizzled_verify(wrap(text), emitTo, &emitError));
+}
+
+AffineMap SwizzledAttr::getAffineMap() const {
+  return unwrap(layout_rs_swizzled_affine_map(wrap(*this)));
+}
+
+bool SwizzledAttr::isIdentity() const { return false; }
+
+LogicalResult SwizzledAttr::verifyLayout(ArrayRef<int64_t> shape,
+                                         EmitError emitError) const {
+  return success(layout_rs_swizzled_verify_layout(
+      wrap(*this), shape.data(), shape.size(), emitTo, &emitError));
+}
+
+LogicalResult SwizzledAttr::getStridesAndOffset(ArrayRef<int64_t>,
+                                                SmallVectorImpl<int64_t> &,
+                                                int64_t &) const {
+  return failure();
+}
+
+LogicalResult SwizzledAttr::verifyEncoding(ArrayRef<int64_t> shape,
+                                           Type elementType,
+                                           EmitError emitError) const {
+  return success(
+      layout_rs_swizzled_verify_encoding(wrap(*this), shape.data(), shape.size(),
+                                         wrap(elementType), emitTo, &emitError));
+}
+
 MachineAttr MachineAttr::get(MLIRContext *context, StringRef text) {
   return fromText<MachineAttr>(context, text);
 }
@@ -652,6 +707,14 @@ MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute) {
 MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
                                           MlirStringRef text) {
   return wrap(TensorLayoutAttr::getCanonical(unwrap(context), unwrap(text)));
+}
+
+MlirStringRef layout_cc_swizzled_text(MlirAttribute attribute) {
+  return textOf<SwizzledAttr>(attribute);
+}
+
+MlirAttribute layout_cc_swizzled_get(MlirContext context, MlirStringRef text) {
+  return wrap(SwizzledAttr::getCanonical(unwrap(context), unwrap(text)));
 }
 
 MlirStringRef layout_cc_machine_text(MlirAttribute attribute) {

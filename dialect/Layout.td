@@ -23,13 +23,14 @@ def Layout_Dialect : Dialect {
   let cppNamespace = "::layout";
   let summary = "Memory layouts of tensors and buffers";
   let description = [{
-    Tiled layouts in XLA's notation and TensorLayouts over a tree of memories,
-    on tensors and on memrefs. A layout maps the index of each element to its
+    Tiled layouts in XLA's notation, TensorLayouts over a tree of memories, and
+    swizzles of both, on tensors and on memrefs. A layout maps the index of each element to its
     place in memory and does not change the value: two tensor types that differ
     in their layouts only hold the same elements.
 
-    Layouts and machines print by the aliases `#tiled`, `#layout` and `#machine`,
-    which stand before the module; with `--mlir-print-local-scope`, in place.
+    Layouts and machines print by the aliases `#tiled`, `#layout`, `#swizzled` and
+    `#machine`, which stand before the module; with `--mlir-print-local-scope`, in
+    place.
   }];
   // Rust parses the bodies of attributes, so it gets their raw text.
   let useDefaultAttributePrinterParser = 0;
@@ -208,6 +209,58 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
   }];
 }
 
+def Layout_SwizzledAttr : Layout_Attr<"Swizzled", "swizzled", [
+    DeclareAttrInterfaceMethods<MemRefLayoutAttrInterface,
+      ["isIdentity", "verifyLayout", "getStridesAndOffset"]>,
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "A layout whose addresses are swizzled";
+  let description = [{
+    The encoding of a tensor or the layout of a memref. A swizzle of CuTe's
+    notation flips bits of the address that a layout gives, in elements, by higher
+    or lower bits of it:
+
+    ```mlir
+    memref<64x64xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>
+    tensor<16x256xbf16, #layout.swizzled<Sw<2,4,3> o {1,0:T(8,128)}>>
+    memref<8x8xf32, #layout.swizzled<Sw<2,0,3> o ((8:8), (8:1))>>
+    ```
+
+    `Sw<B,M,S>` flips the B bits from M on by the B bits from M + S on; with S
+    below 0, those from M - S on by those from M on. Runs of 2^M elements stay side
+    by side. The layout below is a tiled one or a TensorLayout, and gives the
+    memory space. Memory is rounded up to blocks of 2^(M + |S| + B) elements, which
+    a swizzle keeps: `Sw<2,0,3> o {1,0}` on 8x5 elements takes 64.
+
+    As a memref layout its affine map takes an index to its address: a flipped bit
+    is the remainder by 2 of a sum. It has no strides.
+
+    Constraints:
+    * (swizzled_c1) The layout below fits the type: tiled_c1 and tiled_c2, or
+      tensor_layout_c1 to tensor_layout_c3.
+    * (swizzled_c2) All sizes are static.
+    * (swizzled_c3) The number of addresses in whole blocks fits in 64 bits.
+    * (swizzled_c4) The layout below has whole elements in one memory: no `E(n)`,
+      `M(n)` or `SC(..)`, no named axis and no copies.
+    * (swizzled_c5) A tensor's element type is an integer, index, floating-point
+      or complex type.
+    * (swizzled_c6) The text is canonical, as in tiled_c5.
+  }];
+  let parameters = (ins StringRefParameter<"canonical text">:$text);
+  let genVerifyDecl = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
+  let extraClassDeclaration = TextBuilders<"SwizzledAttr">.declarations # [{
+    using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
+
+    /// The address of the element at a logical index, in elements. `shape` is
+    /// static. Failure for an index outside of it, and where the layout does not
+    /// fit it.
+    ::mlir::FailureOr<int64_t> offsetOf(::llvm::ArrayRef<int64_t> shape,
+                                        ::llvm::ArrayRef<int64_t> index,
+                                        EmitError emitError = nullptr) const;
+  }];
+}
+
 def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
   let summary = "The axes and memories of a machine";
   let description = [{
@@ -307,8 +360,8 @@ def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
   }];
   let mnemonic = "pending";
   let parameters = (ins AttrParameter<"::mlir::MemRefLayoutAttrInterface",
-                                      "`#layout.tiled` or "
-                                      "`#layout.tensor_layout`">:$layout);
+                                      "`#layout.tiled`, `#layout.tensor_layout` "
+                                      "or `#layout.swizzled`">:$layout);
   let assemblyFormat = "`<` $layout `>`";
   let genVerifyDecl = 1;
 }

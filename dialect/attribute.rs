@@ -7,6 +7,7 @@
 use crate::indexing_map;
 use ::tensor_layout::maps::Indexing;
 use ::tensor_layout::places::{Machine, TensorLayout};
+use ::tensor_layout::swizzled::SwizzledLayout;
 use ::tensor_layout::text::{Error, instead};
 use ::tensor_layout::tiled::{Layout, memory_space};
 
@@ -16,6 +17,8 @@ pub enum Body {
     Tiled(Layout),
     /// `tensor_layout`.
     TensorLayout(TensorLayout),
+    /// `swizzled`.
+    Swizzled(SwizzledLayout),
     /// `machine`.
     Machine(Box<Machine>),
     /// `memory_space`.
@@ -36,6 +39,7 @@ impl Body {
         match self {
             Body::Tiled(_) => TILED,
             Body::TensorLayout(_) => TENSOR_LAYOUT,
+            Body::Swizzled(_) => SWIZZLED,
             Body::Machine(_) => MACHINE,
             Body::MemorySpace(_) => MEMORY_SPACE,
             Body::IndexingMap(_) => INDEXING_MAP,
@@ -47,6 +51,7 @@ impl Body {
         match self {
             Body::Tiled(layout) => layout.to_string(),
             Body::TensorLayout(layout) => layout.to_string(),
+            Body::Swizzled(layout) => layout.to_string(),
             Body::Machine(machine) => machine.to_string(),
             Body::MemorySpace(number) => memory_space::name(*number),
             Body::IndexingMap(map) => map.to_string(),
@@ -58,6 +63,7 @@ fn reader(mnemonic: &str) -> Result<Reader, Error> {
     Ok(match mnemonic {
         TILED => |text| Layout::parse(text).map(Body::Tiled),
         TENSOR_LAYOUT => |text| TensorLayout::parse(text).map(Body::TensorLayout),
+        SWIZZLED => |text| SwizzledLayout::parse(text).map(Body::Swizzled),
         MACHINE => |text| Machine::parse(text).map(|machine| Body::Machine(Box::new(machine))),
         MEMORY_SPACE => |text| memory_space::parse(text).map(|number| Body::MemorySpace(number.into())),
         INDEXING_MAP => |text| indexing_map::parse(text).map(Body::IndexingMap),
@@ -78,7 +84,7 @@ pub fn parse_text(mnemonic: &str, text: &str) -> Result<Body, Error> {
 
 /// Checks that the text of an attribute is canonical, that is, printed by its own value.
 ///
-/// (tiled_c5), (tensor_layout_c5), (machine_c1)
+/// (tiled_c5), (tensor_layout_c5), (swizzled_c6), (machine_c1)
 pub fn verify_text(mnemonic: &str, text: &str) -> Result<(), String> {
     let canonical = parse_text(mnemonic, text).map_err(|error| complaint(text, &error))?.text();
     if canonical == text { Ok(()) } else { Err(format!("expected the canonical text `{canonical}`, found `{text}`")) }

@@ -266,7 +266,7 @@ extern "C" fn layout_rs_tiled_affine_map(tiled: MlirAttribute) -> MlirAffineMap 
 }
 
 /// The affine map of a layout; after a panic, which is emitted, a map without results.
-fn affine_map(layout: MlirAttribute) -> MlirAffineMap {
+pub(crate) fn affine_map(layout: MlirAttribute) -> MlirAffineMap {
     // SAFETY: the context of a live attribute is alive.
     let nothing = unsafe { mlirAffineMapMultiDimIdentityGet(mlirAttributeGetContext(layout), 0) };
     guard(emit(layout, nothing), || {
@@ -499,10 +499,7 @@ extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringC
         // SAFETY: the attribute is alive for the call.
         let layout = unsafe { Attribute::from_raw(layout) };
         // (pending_c1) It carries a layout of this dialect.
-        match tiled(layout).is_some() || tensor_layout(layout).is_some() {
-            true => Ok(()),
-            false => Err(format!("expected #layout.tiled or #layout.tensor_layout, found {layout}")),
-        }
+        if values::affine_map(layout).is_some() { Ok(()) } else { Err(values::no_layout(layout)) }
     })
 }
 
@@ -587,7 +584,7 @@ pub(crate) fn verdict(
 ///
 /// MLIR's parser calls the check before it knows whether it could read the element type: in `tensor<5x, #layout...>`
 /// there is none. The parser has reported this error, so no other is added.
-fn verdict_on_element(
+pub(crate) fn verdict_on_element(
     element: MlirType,
     error: MlirStringCallback,
     user: *mut c_void,

@@ -43,6 +43,8 @@ unsafe extern "C" {
     fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_tensor_layout_text(attribute: MlirAttribute) -> MlirStringRef;
     fn layout_cc_tensor_layout_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_swizzled_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_swizzled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_machine_text(attribute: MlirAttribute) -> MlirStringRef;
     fn layout_cc_machine_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_axis_get(context: MlirContext, name: MlirStringRef, level: i64) -> MlirAttribute;
@@ -122,6 +124,8 @@ pub const TILED: TextAttribute = TextAttribute { text: layout_cc_tiled_text, get
 /// `#layout.tensor_layout`
 pub const TENSOR_LAYOUT: TextAttribute =
     TextAttribute { text: layout_cc_tensor_layout_text, get: layout_cc_tensor_layout_get };
+/// `#layout.swizzled`
+pub const SWIZZLED: TextAttribute = TextAttribute { text: layout_cc_swizzled_text, get: layout_cc_swizzled_get };
 /// `#layout.machine`
 pub const MACHINE: TextAttribute = TextAttribute { text: layout_cc_machine_text, get: layout_cc_machine_get };
 
@@ -182,7 +186,7 @@ pub fn pending(attribute: Attribute) -> Option<Attribute> {
 
 /// The `#layout.pending` attribute around a layout of this dialect; `None` where the attribute is something else.
 pub fn pending_of(layout: Attribute) -> Option<Attribute> {
-    TILED.text(layout).or(TENSOR_LAYOUT.text(layout))?;
+    [TILED, TENSOR_LAYOUT, SWIZZLED].iter().find_map(|kind| kind.text(layout))?;
     // SAFETY: the attribute is alive, and has the interface of memref layouts, which C++ casts it to.
     Some(unsafe { Attribute::from_raw(layout_cc_pending_get(layout.to_raw())) })
 }

@@ -22,12 +22,13 @@
 //! | `convert` | the rules of `layout.convert` | `imports` |
 //! | `tiled_rules` | tiled layouts: affine map, strides, checks against a type | `element` |
 //! | `tensor_layout_rules` | the same for TensorLayouts | `affine`, `element` |
+//! | `swizzled_rules` | the same for swizzled layouts | `affine`, `element`, `tiled_rules` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
-//! | `values` | attributes to values of `tensor-layout` and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `tensor_layout_rules`, `tiled_rules` |
+//! | `values` | attributes to values of `tensor-layout` and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `swizzled_rules`, `tensor_layout_rules`, `tiled_rules` |
 //! | `movement` | movement between two types of a tensor | `element`, `imports`, `values` |
 //! | `machine` | the rules of `layout.machine` | `element`, `imports`, `tensor_layout_rules`, `values` |
 //! | `exports` | functions for C++: `layout_rs_*` | `advice`, `attribute`, `axis`, `context`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout_rules`, `tiled_rules`, `values` |
-//! | `queries` | further functions for C++: layouts from numbers, bytes, movement | `context`, `exports`, `machine`, `movement`, `strings`, `tensor_layout_rules`, `tiled_rules`, `values` |
+//! | `queries` | further functions for C++: layouts from numbers, bytes, movement, swizzled layouts | `attribute`, `context`, `exports`, `machine`, `movement`, `strings`, `swizzled_rules`, `tensor_layout_rules`, `tiled_rules`, `values` |
 //!
 //! # Example
 //!
@@ -114,6 +115,7 @@ mod movement;
 mod queries;
 #[allow(unsafe_code, reason = "texts from C++ are pointers")]
 mod strings;
+pub mod swizzled_rules;
 pub mod tensor_layout_rules;
 pub mod tiled_rules;
 mod values;
@@ -128,8 +130,8 @@ pub use machine::{
 pub use movement::movement;
 pub use values::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
-    layout, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute,
-    tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
+    layout, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, swizzled,
+    swizzled_attribute, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
 
 // For the other crates of this project alone.
@@ -196,6 +198,9 @@ mod tests {
         assert!(axis_attribute(&context, "PE", usize::MAX).is_err());
         let vmem = memory_space_attribute(&context, 1).unwrap();
         let error = pending_attribute(vmem).unwrap_err().message;
-        assert_eq!(error, "expected #layout.tiled or #layout.tensor_layout, found #layout.memory_space<vmem>");
+        assert_eq!(
+            error,
+            "expected #layout.tiled, #layout.tensor_layout or #layout.swizzled, found #layout.memory_space<vmem>"
+        );
     }
 }

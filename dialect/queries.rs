@@ -1,16 +1,21 @@
-//! Further functions for C++: layouts from numbers, their bytes, and movement. The rules of `exports.rs` hold.
+//! Further functions for C++: layouts from numbers, their bytes, movement, and swizzled layouts. The rules of `exports.rs`
+//! hold.
 
+use crate::attribute::{SWIZZLED, verify_text};
 use crate::context::borrowed;
-use crate::exports::{give_text, layout_of, numbers_of, sizes_of, tensor_layout_of, verdict};
+use crate::exports::{
+    affine_map, give_text, layout_of, numbers_of, sizes_of, tensor_layout_of, verdict, verdict_on_element,
+};
 use crate::movement::movement;
 use crate::strings::bytes;
-use crate::values::{machine, tensor_layout_attribute, tiled_attribute};
-use crate::{machine as machines, tensor_layout_rules, tiled_rules};
+use crate::values::{machine, swizzled, tensor_layout_attribute, tiled_attribute};
+use crate::{machine as machines, swizzled_rules, tensor_layout_rules, tiled_rules};
 use ::tensor_layout::analysis::Movement;
+use ::tensor_layout::swizzled::SwizzledLayout;
 use ::tensor_layout::text::Error;
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 use melior::{Context, ContextRef};
-use mlir_sys::{MlirAttribute, MlirContext, MlirStringCallback, MlirStringRef, MlirType};
+use mlir_sys::{MlirAffineMap, MlirAttribute, MlirContext, MlirStringCallback, MlirStringRef, MlirType};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -138,6 +143,76 @@ extern "C" fn layout_rs_movement(
         Ok(())
     });
     kind
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_swizzled_verify(text: MlirStringRef, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || {
+        // SAFETY: the text is valid for the call.
+        let text = unsafe { bytes(text) }.unwrap_or_default();
+        verify_text(SWIZZLED, &String::from_utf8_lossy(text))
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_swizzled_affine_map(layout: MlirAttribute) -> MlirAffineMap {
+    affine_map(layout)
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_swizzled_verify_layout(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || swizzled_rules::addresses(&swizzled_of(layout), &sizes_of(sizes, rank)).map(drop))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_swizzled_verify_encoding(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    element: MlirType,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict_on_element(element, error, user, |element| {
+        swizzled_rules::verify_encoding(&swizzled_of(layout), &sizes_of(sizes, rank), element)
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_swizzled_offset_of(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    index: *const i64,
+    index_rank: usize,
+    offset: *mut i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        let addresses = swizzled_rules::addresses(&swizzled_of(layout), &sizes_of(sizes, rank))?;
+        let found = addresses.offset(&numbers_of(index, index_rank)).map_err(|error| error.message)?;
+        // SAFETY: C++ has room for a number.
+        unsafe { offset.write(found) };
+        Ok(())
+    })
+}
+
+/// The layout of an attribute that C++ knows to be `#layout.swizzled`.
+fn swizzled_of(attribute: MlirAttribute) -> SwizzledLayout {
+    // SAFETY: the attribute is alive for the call.
+    swizzled(unsafe { Attribute::from_raw(attribute) }).expect("a #layout.swizzled attribute")
 }
 
 /// The attribute from `body`; null after an error.

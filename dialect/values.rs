@@ -10,10 +10,11 @@
 use crate::attribute::{self, Body};
 use crate::axis::verify_axis;
 use crate::context::borrowed;
-use crate::imports::{self, MACHINE, TENSOR_LAYOUT, TILED, load};
+use crate::imports::{self, MACHINE, SWIZZLED, TENSOR_LAYOUT, TILED, load};
 use crate::indexing_map as map;
 use ::tensor_layout::maps::Indexing;
 use ::tensor_layout::places::{Machine, TensorLayout};
+use ::tensor_layout::swizzled::SwizzledLayout;
 use ::tensor_layout::text::Error;
 use ::tensor_layout::tiled::{Layout, memory_space::check};
 use melior::{
@@ -26,7 +27,8 @@ use melior::{
 
 pub use crate::imports::{axis, memory_space, pending};
 
-/// The attribute `#layout.MNEMONIC<text>`, for `tiled`, `tensor_layout`, `machine`, `memory_space` and `indexing_map`.
+/// The attribute `#layout.MNEMONIC<text>`, for `tiled`, `tensor_layout`, `swizzled`, `machine`, `memory_space` and
+/// `indexing_map`.
 ///
 /// # Errors
 /// The error in the text, with its position; or a context without the dialect.
@@ -40,6 +42,7 @@ pub(crate) fn attribute_of<'c>(context: &'c Context, body: &Body) -> Result<Attr
     match body {
         Body::Tiled(layout) => tiled_attribute(context, layout),
         Body::TensorLayout(layout) => tensor_layout_attribute(context, layout),
+        Body::Swizzled(layout) => swizzled_attribute(context, layout),
         Body::Machine(machine) => machine_attribute(context, machine),
         Body::IndexingMap(map) => indexing_map_attribute(context, map),
         Body::MemorySpace(number) => memory_space_attribute(context, *number),
@@ -51,6 +54,7 @@ pub(crate) fn body(attribute: Attribute) -> Option<Body> {
     tiled(attribute)
         .map(Body::Tiled)
         .or_else(|| tensor_layout(attribute).map(Body::TensorLayout))
+        .or_else(|| swizzled(attribute).map(Body::Swizzled))
         .or_else(|| machine(attribute).map(|machine| Body::Machine(Box::new(machine))))
         .or_else(|| memory_space(attribute).map(Body::MemorySpace))
         .or_else(|| indexing_map(attribute).map(Body::IndexingMap))
@@ -90,6 +94,26 @@ pub fn tensor_layout_attribute<'c>(context: &'c Context, layout: &TensorLayout) 
     TENSOR_LAYOUT.of_text(context, &layout.to_string())
 }
 
+/// The layout of a `#layout.swizzled` attribute; `None` for any other attribute.
+///
+/// # Panics
+/// If C++ made the attribute, unchecked, from a text that is no layout.
+pub fn swizzled(attribute: Attribute) -> Option<SwizzledLayout> {
+    let text = SWIZZLED.text(attribute)?;
+    Some(
+        SwizzledLayout::parse(text)
+            .unwrap_or_else(|error| panic!("expected a swizzled layout, found `{text}`: {error}")),
+    )
+}
+
+/// The `#layout.swizzled` attribute of a layout.
+///
+/// # Errors
+/// The errors of [`load`].
+pub fn swizzled_attribute<'c>(context: &'c Context, layout: &SwizzledLayout) -> Result<Attribute<'c>, Error> {
+    SWIZZLED.of_text(context, &layout.to_string())
+}
+
 /// The machine of a `#layout.machine` attribute; `None` for any other attribute.
 ///
 /// # Panics
@@ -126,15 +150,17 @@ pub fn layout(of: Type) -> Option<Attribute> {
     }
 }
 
-/// The affine map of memrefs with this layout; `None` if the attribute is neither `#layout.tiled` nor
-/// `#layout.tensor_layout`.
+/// The affine map of memrefs with this layout; `None` if the attribute is no layout of this dialect.
 ///
-/// The map takes a logical index to the index in the expanded sizes of a tiled layout, and to the coordinate along each
-/// axis and the local address of a TensorLayout.
+/// The map takes a logical index to the index in the expanded sizes of a tiled layout, to the coordinate along each
+/// axis and the local address of a TensorLayout, and to the address of a swizzled layout.
 pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
     let context = borrowed(&attribute.context());
     if let Some(layout) = tiled(attribute) {
         return Some(crate::tiled_rules::affine_map(context, &layout));
+    }
+    if let Some(layout) = swizzled(attribute) {
+        return Some(crate::swizzled_rules::affine_map(context, &layout));
     }
     let layout = tensor_layout(attribute)?;
     Some(crate::tensor_layout_rules::affine_map(context, &layout))
@@ -176,10 +202,14 @@ pub fn indexing_map_attribute<'c>(context: &'c Context, value: &Indexing) -> Res
 /// The `#layout.pending` attribute around a layout.
 ///
 /// # Errors
-/// An attribute that is neither `#layout.tiled` nor `#layout.tensor_layout`.
+/// An attribute that is no layout of this dialect.
 pub fn pending_attribute(layout: Attribute) -> Result<Attribute, Error> {
-    imports::pending_of(layout)
-        .ok_or_else(|| Error::new(format!("expected #layout.tiled or #layout.tensor_layout, found {layout}")))
+    imports::pending_of(layout).ok_or_else(|| Error::new(no_layout(layout)))
+}
+
+/// The message for an attribute where a layout of this dialect is required.
+pub(crate) fn no_layout(found: Attribute) -> String {
+    format!("expected #layout.tiled, #layout.tensor_layout or #layout.swizzled, found {found}")
 }
 
 /// The text between the brackets of an attribute of this dialect; `None` for any other attribute and for

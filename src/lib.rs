@@ -105,6 +105,7 @@
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
+//! | [`swizzled`] | layouts whose addresses are swizzled | `expr`, `numbers`, `places`, `swizzle`, `text`, `tiled` |
 //! | [`conversion`] | tiled layouts as TensorLayouts, and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
@@ -147,6 +148,7 @@ pub mod packing;
 pub mod places;
 pub mod sets;
 pub mod swizzle;
+pub mod swizzled;
 pub mod targets;
 pub mod text;
 pub mod tiled;

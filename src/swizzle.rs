@@ -85,6 +85,27 @@ impl Swizzle {
         (0..self.bits).map(move |k| (flipped + k, by + k))
     }
 
+    /// The number of addresses that one run keeps side by side: a swizzle moves no bit below its base.
+    pub fn run(self) -> i64 {
+        1 << self.base
+    }
+
+    /// The number of addresses of the least block that the swizzle maps to itself: two to the power of its highest
+    /// bit plus one.
+    pub fn block(self) -> i64 {
+        self.flips().map(|(flipped, by)| 2 << flipped.max(by)).max().unwrap_or(1)
+    }
+
+    /// The bits that flip others.
+    pub fn flipping(self) -> i64 {
+        self.flips().fold(0, |mask, (_, by)| mask | 1 << by)
+    }
+
+    /// The distance from the bits that flip down to those that are flipped; below 0, up to them.
+    pub fn distance(self) -> i32 {
+        self.shift
+    }
+
     /// The place of an address, which is not negative.
     pub fn of(self, address: i64) -> i64 {
         self.flips().fold(address, |place, (flipped, by)| place ^ (address >> by & 1) << flipped)

@@ -12,6 +12,7 @@ use melior::ir::ValueLike;
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, Form, Interval, simplify};
+use tensor_layout::swizzle::Swizzle;
 
 /// The most symbolic bounds that are recorded for a loop.
 const BOUNDS: usize = 4;
@@ -39,6 +40,8 @@ pub(super) enum Source<'c> {
     Size(Val<'c>, usize),
     /// The product of two expressions over earlier variables, emitted at its use.
     Product([Expr; 2]),
+    /// The place to which a swizzle takes an address, emitted at its use.
+    Swizzled(Expr, Swizzle),
 }
 
 /// The facts about a variable.
@@ -126,6 +129,11 @@ impl<'c> IndexVars<'c> {
         }
     }
 
+    /// A variable for the place to which a swizzle takes an address.
+    pub fn swizzled(&mut self, address: Expr, swizzle: Swizzle) -> Expr {
+        Expr::Var(self.push(Source::Swizzled(address, swizzle), Interval::new(0, i64::MAX)))
+    }
+
     /// Adds a variable.
     fn push(&mut self, source: Source<'c>, interval: Interval) -> usize {
         self.sources.push(source);
@@ -162,7 +170,8 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// A point with estimates for dynamic sizes, about a thousand, and for products; other variables keep their values.
+    /// A point with estimates for dynamic sizes, about a thousand, and values for products and, before the swizzle, for
+    /// addresses; other variables keep their values.
     pub fn guessed(&self, mut point: Vec<i64>) -> Vec<i64> {
         for (var, source) in self.sources.iter().enumerate() {
             match source {
@@ -170,6 +179,7 @@ impl<'c> IndexVars<'c> {
                     let [x, y] = [x, y].map(|e| e.evaluate(&point).unwrap_or(0));
                     point[var] = x.saturating_mul(y);
                 }
+                Source::Swizzled(address, _) => point[var] = address.evaluate(&point).unwrap_or(0),
                 Source::Size(..) => point[var] = 1 << 10,
                 _ => {}
             }

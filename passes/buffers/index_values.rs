@@ -7,6 +7,7 @@ use layout_ir::{self as ir, Builder, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
+use tensor_layout::swizzle::Swizzle;
 
 impl<'c> IndexVars<'c> {
     /// The value of a variable, before `b`.
@@ -15,6 +16,7 @@ impl<'c> IndexVars<'c> {
         match &self.sources[var] {
             Source::Size(memref, dim) => b.value("memref.dim", &[*memref, b.index(*dim as i64)], index, &[]),
             Source::Product([x, y]) => b.value("arith.muli", &[self.value(b, x), self.value(b, y)], index, &[]),
+            Source::Swizzled(address, swizzle) => swizzled(b, self.value(b, address), *swizzle),
             _ => self.bound(var),
         }
     }
@@ -65,7 +67,7 @@ impl<'c> IndexVars<'c> {
         let mut affine = exprs.iter().all(affine::is_affine);
         for e in exprs {
             e.for_each_var(&mut |v| {
-                let made = matches!(self.sources[v], Source::Size(..) | Source::Product(_));
+                let made = matches!(self.sources[v], Source::Size(..) | Source::Product(_) | Source::Swizzled(..));
                 affine &= !made && upstream::is_valid_dim(self.bound(v));
             });
         }
@@ -106,4 +108,16 @@ impl<'c> IndexVars<'c> {
         let operands: Vec<_> = [value, base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
         b.op("memref.store", &operands, &[], &[]);
     }
+}
+
+/// The place to which a swizzle takes an address: the bits that flip, shifted to those that they flip, and `xori`.
+pub fn swizzled<'c>(b: Builder<'c>, address: Val<'c>, swizzle: Swizzle) -> Val<'c> {
+    if swizzle.flipping() == 0 {
+        return address;
+    }
+    let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], Type::index(b.context()), &[]);
+    let flipping = binary("arith.andi", address, b.index(swizzle.flipping()));
+    let shift = if swizzle.distance() < 0 { "arith.shli" } else { "arith.shrui" };
+    let flipped = binary(shift, flipping, b.index(swizzle.distance().unsigned_abs().into()));
+    binary("arith.xori", address, flipped)
 }

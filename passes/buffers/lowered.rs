@@ -6,6 +6,9 @@
 //! strided one is its transpose. If an allocation has more than the type shows (tail padding, metadata), or
 //! a size that only the type's leading dimensions carry, it has one dimension. See [`Parts`] and [`ElementEncoding`].
 //!
+//! A swizzled layout becomes one dimension of addresses; the index is that of the layout below, and each access flips its
+//! bits.
+//!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`]. An `affine_map` has its
 //! results as dimensions: see [`crate::buffers::maps`].
 
@@ -24,6 +27,8 @@ use tensor_layout::expr::Expr;
 use tensor_layout::limits;
 use tensor_layout::maps::Interval;
 use tensor_layout::places::TensorLayout;
+use tensor_layout::swizzle::Swizzle;
+use tensor_layout::swizzled::SwizzledLayout;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
 
@@ -41,7 +46,7 @@ pub struct LoweredMemRef<'c> {
     /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
     /// The index into the value type, from the logical index and the products; then the step inside its element at
-    /// which the layout's element begins, if this may be another than the first.
+    /// which the layout's element begins, if this may be another than the first. Swizzles come after it.
     pub index_exprs: Vec<Expr>,
     /// The strides of these, in steps; `None` where unknown. A step is a layout element if several share one byte and
     /// none spans two.
@@ -85,6 +90,8 @@ enum Storage {
     SpreadBuffer(SpreadBuffer),
     /// A map from the logical index to the index.
     Mapped,
+    /// A map from the logical index to the address before the swizzle.
+    Swizzled(Swizzle),
 }
 
 /// A layout to be lowered.
@@ -93,6 +100,8 @@ pub enum AnyLayout<'c> {
     Tiled(Layout),
     /// `#layout.tensor_layout`.
     Tensor(TensorLayout),
+    /// `#layout.swizzled`.
+    Swizzled(SwizzledLayout),
     /// An `affine_map` without a strided form.
     Map(AffineMap<'c>),
 }
@@ -110,6 +119,16 @@ impl<'c> AnyLayout<'c> {
         layout_dialect::tiled(attribute)
             .map(AnyLayout::Tiled)
             .or_else(|| layout_dialect::tensor_layout(attribute).map(AnyLayout::Tensor))
+            .or_else(|| layout_dialect::swizzled(attribute).map(AnyLayout::Swizzled))
+    }
+
+    /// The memory space that the layout states; 0 is the main memory.
+    pub fn memory_space(&self) -> u8 {
+        match self {
+            AnyLayout::Tiled(layout) => layout.memory_space,
+            AnyLayout::Swizzled(layout) => layout.memory_space(),
+            AnyLayout::Tensor(_) | AnyLayout::Map(_) => 0,
+        }
     }
 }
 
@@ -125,6 +144,7 @@ impl<'c> LoweredMemRef<'c> {
         match layout {
             AnyLayout::Tiled(layout) => Self::tiled(location, logical, layout, form),
             AnyLayout::Tensor(layout) => Self::tensor(location, logical, layout, axes),
+            AnyLayout::Swizzled(layout) => Self::swizzled(location, logical, layout),
             AnyLayout::Map(map) => Self::mapped(location, logical, *map),
         }
     }
@@ -140,6 +160,17 @@ impl<'c> LoweredMemRef<'c> {
         run_time.sort_by_key(|run_time| run_time.0);
         let lowered = Self::in_order(logical, value_type, exprs, [sizes, strides], Storage::Mapped);
         Ok(LoweredMemRef { layout: map.to_string(), products, dynamic, run_time, ..lowered })
+    }
+
+    fn swizzled(location: Location<'c>, logical: &Shaped<'c>, layout: &SwizzledLayout) -> Result<Self, String> {
+        let sizes = logical.sizes().ok_or("a swizzled layout must have static sizes")?;
+        let addresses = layout.on(&sizes).map_err(|e| e.message)?;
+        let row = vec![Some(addresses.size)];
+        let plain = Shaped { shape: row.clone(), layout: None, ..logical.clone() };
+        let value_type = ir::memref_type(location, &plain).ok_or("its addresses do not make a memref type")?;
+        let storage = Storage::Swizzled(layout.swizzle);
+        let lowered = Self::in_order(logical, value_type, vec![addresses.inner], [row, vec![Some(1)]], storage);
+        Ok(LoweredMemRef { layout: layout.to_string(), ..lowered })
     }
 
     /// A memref of whole elements with its dimensions in memory order.
@@ -253,6 +284,11 @@ impl<'c> LoweredMemRef<'c> {
     /// The distribution of a TensorLayout over places.
     pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
         if let Storage::SpreadBuffer(spread_buffer) = &self.storage { Some(spread_buffer) } else { None }
+    }
+
+    /// The swizzle of the only index into the value type.
+    pub fn swizzle(&self) -> Option<Swizzle> {
+        if let Storage::Swizzled(swizzle) = self.storage { Some(swizzle) } else { None }
     }
 
     /// The sizes of the value type's dimensions; `None` where unknown.
@@ -486,7 +522,7 @@ impl<'c> LoweredMemRef<'c> {
                 (prefix.saturating_mul(ratio.elements), units.saturating_add(*prefix).saturating_mul(ratio.elements))
             }
             Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
-            Storage::Mapped => {
+            Storage::Mapped | Storage::Swizzled(_) => {
                 (0, self.sizes.iter().try_fold(1i64, |n, size| n.checked_mul((*size)?)).unwrap_or(i64::MAX))
             }
         }
@@ -534,11 +570,13 @@ impl<'c> LoweredMemRef<'c> {
                     let offset = first + expansion.offset(&index).map_err(|e| e.message)?;
                     from[offset as usize] = Some(k as usize);
                 }
-                Storage::Mapped => {
+                Storage::Mapped | Storage::Swizzled(_) => {
                     let digit = |(e, stride): (&Expr, &Option<i64>)| e.evaluate(&index)?.checked_mul((*stride)?);
                     let mut digits = self.index_exprs.iter().zip(&self.type_strides).map(digit);
                     let offset = digits.try_fold(0i64, |sum, digit| sum.checked_add(digit?));
-                    from[offset.ok_or("the place of an element overflows 64 bits")? as usize] = Some(k as usize);
+                    let offset = offset.ok_or("the place of an element overflows 64 bits")?;
+                    let place = self.swizzle().map_or(offset, |swizzle| swizzle.of(offset));
+                    from[place as usize] = Some(k as usize);
                 }
                 Storage::SpreadBuffer(spread_buffer) => {
                     for offset in spread_buffer.offsets(&index)? {

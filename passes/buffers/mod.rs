@@ -10,7 +10,7 @@ pub mod descriptors;
 pub mod element_encoding;
 pub mod globals;
 pub mod index;
-mod index_values;
+pub mod index_values;
 pub mod lowered;
 pub mod maps;
 pub mod operations;

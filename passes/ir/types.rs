@@ -88,7 +88,7 @@ pub fn memref<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
         }
         let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw));
         // A layout of this dialect holds more than its map.
-        let own = layout_dialect::tiled(layout).is_some();
+        let own = layout_dialect::tiled(layout).is_some() || layout_dialect::swizzled(layout).is_some();
         let plain = !own && affine_map(layout).is_some_and(|m| m.is_identity());
         Some(Shaped {
             shape: shape_of(raw).map(known).collect(),

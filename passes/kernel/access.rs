@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, Interval, simplify};
+use tensor_layout::swizzle::Swizzle;
 
 /// The size of a dimension.
 #[derive(Clone, Copy)]
@@ -68,12 +69,25 @@ pub struct Access<'c> {
 impl<'c> Access<'c> {
     /// The index into the buffer for a view index over `vars`, and the intervals of the logical index in between.
     pub fn index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let (index, within) = self.unswizzled(vars, view);
+        let Some(swizzle) = self.swizzle() else { return (index, within) };
+        let address = vars.simplified(&index, &within).remove(0);
+        (vec![vars.swizzled(address, swizzle)], within)
+    }
+
+    /// [`Access::index`] before the swizzle: an index whose parts are sums, though that of the buffer is none.
+    pub fn unswizzled(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
         let (logical, within) = self.logical(vars, view);
         let index = match &self.lowered {
             Some(lowered) => lowered.index(vars, self.base, &logical),
             None => logical,
         };
         (index, within)
+    }
+
+    /// The swizzle of the buffer's only index.
+    pub fn swizzle(&self) -> Option<Swizzle> {
+        self.lowered.as_ref()?.swizzle()
     }
 
     /// The logical index of the buffer for a view index over `vars`, and its intervals.
@@ -91,10 +105,13 @@ impl<'c> Access<'c> {
         Reached { base: self.base, element_encoding: self.element_encoding, index, copies }
     }
 
-    /// The buffer's index, in digits if it is spread over places, for a view index over `vars`. Cuts at its divisors
+    /// The buffer's index before the swizzle, in digits if it is spread over places, for a view index over `vars`. Cuts at its divisors
     /// make each expression a sum.
     pub fn cut_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
-        let Some(spread_buffer) = self.spread_buffer() else { return self.simple_index(vars, view) };
+        let Some(spread_buffer) = self.spread_buffer() else {
+            let (index, within) = self.unswizzled(vars, view);
+            return vars.simplified(&index, &within);
+        };
         let (logical, within) = self.logical(vars, view);
         let digits: Vec<Expr> = spread_buffer.digits().iter().map(|e| e.substitute(&logical)).collect();
         vars.simplified(&digits, &within)

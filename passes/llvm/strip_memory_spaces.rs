@@ -8,6 +8,7 @@ use layout_ir::{self as ir, Builder, Shaped};
 use melior::Context;
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
+use tensor_layout::swizzled::{Inner, SwizzledLayout};
 use tensor_layout::tiled::Layout;
 
 /// Removes the memory spaces of this dialect from all types of tensors and memrefs of a module, and its
@@ -39,7 +40,15 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
 
 /// A layout with a memory space, without it.
 fn without_space<'c>(context: &'c Context, layout: Attribute<'c>) -> Option<Attribute<'c>> {
-    let Some(AnyLayout::Tiled(tiled)) = AnyLayout::of(layout) else { return None };
-    let stripped = Layout { memory_space: 0, ..tiled.clone() };
-    (stripped != tiled).then(|| layout_dialect::tiled_attribute(context, &stripped).expect("the dialect is loaded"))
+    let stripped = |tiled: Layout| Layout { memory_space: 0, ..tiled };
+    let layout = AnyLayout::of(layout).filter(|layout| layout.memory_space() != 0)?;
+    let attribute = match layout {
+        AnyLayout::Tiled(tiled) => layout_dialect::tiled_attribute(context, &stripped(tiled)),
+        AnyLayout::Swizzled(SwizzledLayout { swizzle, inner: Inner::Tiled(tiled) }) => {
+            let swizzled = SwizzledLayout { swizzle, inner: Inner::Tiled(stripped(tiled)) };
+            layout_dialect::swizzled_attribute(context, &swizzled)
+        }
+        _ => return None,
+    };
+    Some(attribute.expect("the dialect is loaded"))
 }

@@ -6,6 +6,7 @@ use super::kernel::{At, Kernel, Sums};
 use super::mask::{LaneMask, Mask};
 use super::plan::Mode;
 use super::registers::{Key, Rearranged, mask, subsets};
+use crate::buffers::index_values::swizzled;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::attribute::{BoolAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -47,6 +48,12 @@ impl<'c> Kernel<'_, 'c> {
         Loaded { bases, registers, expanded: HashMap::new() }
     }
 
+    /// The index of an operand's element with this key, behind the address of the block.
+    fn place(&self, b: Builder<'c>, base: Val<'c>, operand: usize, key: Key) -> Val<'c> {
+        let address = self.offset(operand, key).behind(b, base, &self.values);
+        self.plan.swizzles[operand].map_or(address, |swizzle| swizzled(b, address, swizzle))
+    }
+
     /// The index of an operand's element with this key, if it exists; else of one that does.
     pub fn index_of(
         &self,
@@ -57,7 +64,7 @@ impl<'c> Kernel<'_, 'c> {
         key: Key,
         mask: &Mask<'c>,
     ) -> Val<'c> {
-        let index = |key: Key| self.offset(operand, key).behind(b, base, &self.values);
+        let index = |key: Key| self.place(b, base, operand, key);
         match mask {
             Mask::Whole(there) => {
                 let operands = [*there, index(key), index(self.first_lane(at, key))];
@@ -92,7 +99,7 @@ impl<'c> Kernel<'_, 'c> {
     }
 
     /// Prefetches the data after a block, in one of `parts` parts. Non-temporal stores need no prefetch; stores through
-    /// the caches need the nearest one.
+    /// the caches need the nearest one. Prefetches are not swizzled: a swizzle moves elements within blocks.
     pub fn prefetch(&self, b: Builder<'c>, at: &At, part: usize, parts: usize) {
         let through = |o: usize| o >= self.output && !at.streams && self.plan.mode == Mode::Elementwise;
         let crowded = (0..self.buffers.len()).any(|o| through(o) && self.is_large(o) != Some(false));
@@ -247,7 +254,7 @@ impl<'c> Kernel<'_, 'c> {
             }
             let value = registers.register(b, key, &mut source);
             let value = self.cast(b, value, self.element(output));
-            let index = self.offset(output, key).behind(b, base, &self.values);
+            let index = self.place(b, base, output, key);
             let buffer = self.buffers[output];
             match self.mask(b, at, &there) {
                 Mask::None => {}

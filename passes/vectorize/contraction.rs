@@ -190,6 +190,7 @@ impl<'a> VectorPlanner<'a> {
             self.packed.push(Packed { operand, size, plan });
             self.levels.iter_mut().zip(strides).for_each(|(level, stride)| level.strides[operand] = stride);
             self.starts[operand] = Address::start();
+            self.swizzles[operand] = None;
             self.element_bits[operand] = self.widened[operand];
         }
     }
@@ -271,6 +272,7 @@ impl<'a> VectorPlanner<'a> {
             vector_bits: self.vector_bits,
             levels: order.iter().map(level).collect(),
             starts: vec![self.starts[operand].clone(), Address::start()],
+            swizzles: vec![self.swizzles[operand], None],
             output: 1,
             reduction_inputs: 0,
             reorders: false,

@@ -124,6 +124,11 @@ impl Address {
         &self.fixed
     }
 
+    /// The number of low bits that are 0, as far as factors show it.
+    pub fn zero_bits(&self) -> u32 {
+        if self.scaled.is_empty() { zero_bits(&self.fixed) } else { 0 }
+    }
+
     /// The run-time values that multiply parts of it.
     pub fn values(&self) -> impl Iterator<Item = usize> {
         self.scaled.iter().map(|term| term.0)
@@ -141,6 +146,15 @@ impl Address {
             sum = Some(sum.map_or(term, |sum| b.value("arith.addi", &[sum, term], index, &[])));
         }
         sum.expect("there is a term")
+    }
+}
+
+fn zero_bits(e: &Expr) -> u32 {
+    match e {
+        Expr::Const(c) => c.trailing_zeros(),
+        Expr::Mul(a, c) => zero_bits(a) + c.trailing_zeros(),
+        Expr::Add(a, b) => zero_bits(a).min(zero_bits(b)),
+        _ => 0,
     }
 }
 

@@ -37,8 +37,8 @@ pub struct Linear {
     pub fixed: Vec<(Expr, Distance)>,
 }
 
-/// The address of an operand's element at an index of the iteration space, as a sum over variables: loop variables,
-/// whose dimension `dim_of` returns, and values. Strides known only at run time are added to `values`.
+/// The address, before its swizzle, of an operand's element at an index of the iteration space, as a sum over variables:
+/// loop variables, whose dimension `dim_of` returns, and values. Strides known only at run time are added to `values`.
 pub fn address<'c>(
     number: usize,
     operand: &Operand<'c>,
@@ -48,7 +48,7 @@ pub fn address<'c>(
     dim_of: &dyn Fn(usize) -> Option<usize>,
 ) -> Result<Linear, Refusal> {
     let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(dims)).collect();
-    let (index, within) = operand.access.index(vars, &view);
+    let (index, within) = operand.access.unswizzled(vars, &view);
     let index = vars.simplified(&index, &within);
     let mut address = Linear::default();
     for (dim, e) in index.iter().enumerate() {

@@ -9,6 +9,7 @@
 
 use super::distance::{Address, Distance};
 use super::registers::{Key, Lanes, mask};
+use tensor_layout::swizzle::Swizzle;
 
 /// The assumed steps of an open level: more than any number it is compared with.
 pub const MANY: i64 = 1 << 60;
@@ -110,6 +111,8 @@ pub struct VectorPlan {
     pub kept: Key,
     /// The address of each operand's first element, over the symbols of its view.
     pub starts: Vec<Address>,
+    /// The swizzle of each operand's addresses.
+    pub swizzles: Vec<Option<Swizzle>>,
     /// Inputs that are first copied into the reading order of the kernel.
     pub packed: Vec<Packed>,
     /// The run-time factors of distances, also for packed inputs.

@@ -16,6 +16,7 @@ use layout_ir::{self as ir, Builder, Op};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
+use tensor_layout::swizzle::Swizzle;
 
 /// The most bits of a block: with 16 it has 65536 elements in unrolled vectors.
 const MAX_BITS: usize = 16;
@@ -81,6 +82,7 @@ pub struct VectorPlanner<'a> {
     pub vector_bits: u32,
     pub levels: Vec<Level>,
     pub starts: Vec<Address>,
+    pub swizzles: Vec<Option<Swizzle>>,
     /// The number of the first operand that is written.
     pub output: usize,
     /// The number of operands, from the first, that are read for each step of a reduction.
@@ -184,6 +186,7 @@ impl<'a> VectorPlanner<'a> {
             across: None,
             levels,
             starts,
+            swizzles: nest.operands.iter().map(|operand| operand.access.swizzle()).collect(),
             output,
             element_bits,
             widened: Vec::new(),
@@ -279,6 +282,17 @@ impl<'a> VectorPlanner<'a> {
         }
         bits.truncate(lanes.trailing_zeros() as usize);
         bits
+    }
+
+    /// The most elements of an operand that a swizzle keeps side by side wherever a block is: a power of two that
+    /// divides the addresses of blocks.
+    fn run(&self, operand: usize) -> i64 {
+        let Some(swizzle) = self.swizzles[operand] else { return i64::MAX };
+        let chain = self.chain(operand);
+        let others = (0..self.levels.len()).filter(|l| self.levels[*l].size > 1 && !chain.contains(l));
+        let zero_bits = |l: usize| self.levels[l].strides[operand].known().map_or(0, i64::trailing_zeros);
+        let bits = others.map(zero_bits).min().unwrap_or(i64::BITS).min(self.starts[operand].zero_bits());
+        1 << bits.min(swizzle.run().trailing_zeros())
     }
 
     pub fn elements(&self) -> i64 {
@@ -421,8 +435,9 @@ impl<'a> VectorPlanner<'a> {
         let reduced_levels = (0..self.levels.len()).filter(|l| !self.is_parallel(*l));
         let reduced = reduced_levels.fold(0, |all, l| all | self.levels[l].mask());
         let vector = i64::from(self.vector_bits);
-        let memory: Vec<Lanes> =
-            (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
+        let memory: Vec<Lanes> = (0..bits.len())
+            .map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]).min(self.run(o))))
+            .collect();
         let chosen = self.lanes(mode, lanes, reduced, &memory)?;
         let kept = if mode == Mode::Reassociated { kept(next, reduced, &chosen) } else { 0 };
         let parallel = digits.iter().filter(|d| self.is_parallel(d.level)).count();
@@ -437,6 +452,7 @@ impl<'a> VectorPlanner<'a> {
             reduced,
             kept,
             starts: self.starts,
+            swizzles: self.swizzles,
             packed: self.packed,
             values: self.values,
         })

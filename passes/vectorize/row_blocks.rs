@@ -290,7 +290,11 @@ fn planned<'a, 'c>(
     nests: &[&'a (Nest<'c>, Body<'c>)],
     target: &'a LowerMemrefsOptions,
 ) -> Result<Vec<PlannedKernel<'a, 'c>>, usize> {
-    let is_plain = |o: &Operand| o.access.only_scalar().is_none() && o.access.element_encoding.ratio.elements == 1;
+    // Scratch memory holds a part of the addresses, and a swizzle may leave it.
+    let is_plain = |o: &Operand| {
+        let access = &o.access;
+        access.only_scalar().is_none() && access.element_encoding.ratio.elements == 1 && access.swizzle().is_none()
+    };
     let plan = |(number, (nest, body)): (usize, &&'a (Nest<'c>, Body<'c>))| {
         let kernel =
             nest.operands.iter().all(is_plain).then(|| PlannedKernel::of(b, nest, body, target).ok()).flatten();

@@ -157,7 +157,7 @@ func.func private @pending(tensor<3x5xf32, #layout.pending<#layout.memory_space<
 
 // (pending_c1)
 // CHECK: :[[#@LINE+2]]:57: error:
-// expected-error@+1 {{expected #layout.tiled or #layout.tensor_layout, found affine_map<(d0) -> (d0)>}}
+// expected-error@+1 {{expected #layout.tiled, #layout.tensor_layout or #layout.swizzled, found affine_map<(d0) -> (d0)>}}
 func.func private @pending(tensor<3xf32, #layout.pending<affine_map<(d0) -> (d0)>>>)
 
 // -----

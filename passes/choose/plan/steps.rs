@@ -16,6 +16,7 @@ use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::operations::{Array, Operation, Shape};
 use tensor_layout::places::TensorLayout;
+use tensor_layout::swizzled::SwizzledLayout;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
@@ -120,10 +121,15 @@ pub fn tensor_layout(t: Type) -> Option<TensorLayout> {
     ir::tensor(t).and_then(|tensor| tensor.layout).and_then(layout_dialect::tensor_layout)
 }
 
+/// The swizzled layout that a tensor type says, which no plan changes.
+fn swizzled(t: Type) -> Option<SwizzledLayout> {
+    ir::tensor(t).and_then(|tensor| tensor.layout).and_then(layout_dialect::swizzled)
+}
+
 /// Whether a conversion between two tensor types moves elements.
 pub fn moves(from: Type, to: Type) -> bool {
     match (tensor_layout(from), tensor_layout(to)) {
-        (None, None) => layout_in(from) != layout_in(to),
+        (None, None) => layout_in(from) != layout_in(to) || swizzled(from) != swizzled(to),
         (from, to) => from != to,
     }
 }

@@ -41,7 +41,7 @@ impl Space {
     pub fn of(encoding: Option<Attribute>) -> Space {
         match encoding.map(AnyLayout::of) {
             None => Space::Unstated,
-            Some(Some(AnyLayout::Tiled(layout))) => Space::Memory(layout.memory_space),
+            Some(Some(layout @ (AnyLayout::Tiled(_) | AnyLayout::Swizzled(_)))) => Space::Memory(layout.memory_space()),
             Some(_) => Space::Other,
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn lower_type<'c>(
     let layout = layout.ok_or("it carries no layout")?;
     let context = ir::location_context(location);
     let context = ir::borrowed(&context);
-    let of_layout = if let AnyLayout::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
+    let of_layout = i64::from(layout.memory_space());
     let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout)).transpose();
     let of_layout = of_layout.map_err(|error| error.message)?;
     let space = match (space, of_layout) {
@@ -59,7 +59,9 @@ pub(super) fn lower_type<'c>(
     let row_major = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));
     match &layout {
         AnyLayout::Tiled(tiled) if pending.is_some() && tiled.rank() != shaped.shape.len() => lowered(&row_major),
-        AnyLayout::Tensor(_) if pending.is_some() => lowered(&layout).or_else(|_| lowered(&row_major)),
+        AnyLayout::Tensor(_) | AnyLayout::Swizzled(_) if pending.is_some() => {
+            lowered(&layout).or_else(|_| lowered(&row_major))
+        }
         _ => lowered(&layout),
     }
 }
