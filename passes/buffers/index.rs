@@ -1,10 +1,11 @@
 //! Index values as expressions over variables with known ranges.
 //!
-//! The walk goes through `affine.apply`, sums, products with constants, linearised and delinearised indices. The leaves
+//! The walk goes through `affine.apply`, sums, products with constants, operations on bits, linearised and delinearised indices. The leaves
 //! are *variables*: those of loops, with intervals and steps from the loops, and values without known facts.
 //! A tree of such operations can be exponentially larger than their graph, so the walk has a budget; beyond
 //! it a value is a variable.
 
+use crate::buffers::bits;
 use crate::pass::upstream;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Val};
@@ -252,6 +253,7 @@ impl<'c> IndexVars<'c> {
                 let product = self.through_operations(v, budget).times(c);
                 self.no_overflow(op, product)
             }
+            "arith.andi" | "arith.ori" | "arith.xori" | "arith.shrui" | "arith.shli" => self.bitwise(op, budget),
             "affine.apply" => {
                 let map = ir::affine_map(ir::attribute(op, "map")?)?;
                 let operands: Vec<Expr> = operands.into_iter().map(|v| self.through_operations(v, budget)).collect();
@@ -267,6 +269,26 @@ impl<'c> IndexVars<'c> {
             }
             _ => None,
         }
+    }
+
+    /// The expression of an operation on bits.
+    fn bitwise(&mut self, op: Op<'c>, budget: &mut usize) -> Option<Expr> {
+        let (name, operands) = (ir::name(op), ir::operands(op));
+        let [a, b] = [0, 1].map(|k| self.through_operations(operands[k], budget));
+        if let Some(flip) = ir::defining_op(operands[0]).filter(|op| ir::name(*op) == "arith.xori") {
+            let inside = ir::operands(flip);
+            let [x, y] = [0, 1].map(|k| self.through_operations(inside[k], budget));
+            match name {
+                "arith.xori" if y == b => return Some(x),
+                "arith.xori" if x == b => return Some(y),
+                // The bits that are not flipped.
+                "arith.andi" if bits::are_disjoint([&y, &b], &self.domain) => {
+                    return bits::of(name, [x, b], &self.domain);
+                }
+                _ => {}
+            }
+        }
+        bits::of(name, [a, b], &self.domain)
     }
 
     /// `(a * size_b + b) * size_c + c`, by the static sizes of an `affine.linearize_index`.

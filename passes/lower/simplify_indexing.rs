@@ -4,9 +4,11 @@
 //! enclosing loops, static sizes, and ranges from `InferIntRangeInterface`. Operands are expanded into their
 //! definitions if that makes the map cheaper, so delinearization and linearization cancel: with `%i` below
 //! 128, `affine.apply (%a floordiv 128)` of `%a = %t * 128 + %i` is `%t`. Results of a minimum or maximum that never
-//! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
+//! decide are dropped; so are conditions that always hold. Operations on bits of indices become sums where they are:
+//! `x xor y` of bits that are apart. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
 
+use crate::buffers::bits::are_disjoint;
 use crate::buffers::index::IndexVars;
 use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_dialect::affine;
@@ -72,6 +74,7 @@ fn visit(rewriter: &Rewriter, op: Op) {
         "affine.min" => value(rewriter, op, Joined::Least),
         "affine.max" => value(rewriter, op, Joined::Greatest),
         "affine.linearize_index" | "affine.delinearize_index" => index(rewriter, op),
+        "arith.andi" | "arith.ori" | "arith.xori" | "arith.shrui" | "arith.shli" => bits(rewriter, op),
         "affine.load" | "affine.vector_load" | "affine.prefetch" => access(op, 1),
         "affine.store" | "affine.vector_store" => access(op, 2),
         "affine.for" => bounds(op),
@@ -140,6 +143,29 @@ fn index(rewriter: &Rewriter, op: Op) {
     if !ir::results(op).into_iter().any(ir::is_used) {
         rewriter.erase(op);
     }
+}
+
+/// Simplifies an operation on bits of an index: replaces it where its result is a sum, and a union of bits that are apart
+/// by the sum of its operands.
+fn bits(rewriter: &Rewriter, op: Op) {
+    let result = ir::result(op, 0);
+    if result.r#type() != Type::index(Builder::before(op).context()) {
+        return;
+    }
+    let mut vars = IndexVars::default();
+    let whole = vars.expr(result);
+    let whole = vars.simplified(&[whole], &[]).remove(0);
+    let operands = ir::operands(op);
+    let [x, y] = [0, 1].map(|k| vars.expr(operands[k]));
+    let is_sum = matches!(ir::name(op), "arith.ori" | "arith.xori") && are_disjoint([&x, &y], &vars.domain);
+    let simple = match &whole {
+        Expr::Var(v) if ir::key(vars.bound(*v)) == ir::key(result) => return,
+        whole if whole.is_linear() && affine::fits(whole) => whole.clone(),
+        _ if is_sum => vars.shallow(operands[0]) + vars.shallow(operands[1]),
+        _ => return,
+    };
+    ir::replace_all_uses(result, vars.value(Builder::before(op), &simple));
+    rewriter.erase(op);
 }
 
 /// Simplifies the subscripts of an access, whose memref is the operand before the map's.

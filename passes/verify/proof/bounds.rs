@@ -114,6 +114,13 @@ impl Proof<'_> {
                         proof.subscript(side, address, &Linear::default(), &place)?.plus(&lane.times(stride)?)?;
                     let inside = proof.space.at_least_zero(&address)?
                         && proof.space.at_least_zero(&Linear::constant(size - 1).minus(&address)?)?;
+                    if let Some((first, run)) = program.runs.get(&(block, number)) {
+                        let first = proof.subscript(side, first, &Linear::default(), &place)?;
+                        let runs = [proof.space.divide(&first, *run)?.0, proof.space.divide(&address, *run)?.0];
+                        if !proof.space.is_zero(&runs[0].minus(&runs[1])?)? {
+                            return unproved("a vector of several runs of a swizzle");
+                        }
+                    }
                     if inside { Ok(()) } else { unproved("an access outside of its buffer") }
                 })?;
             }

@@ -4,6 +4,7 @@ use crate::proof::subscript::Subscript;
 use crate::reader::layouts::{self, Layout, Tile};
 use crate::reader::model::Axes;
 use crate::reader::places::Places;
+use crate::reader::swizzles::Swizzle;
 
 /// A shape in tiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub enum AddressMap {
     Tiled(Box<Tiling>),
     /// A TensorLayout: indices of dimensions are followed by the numbers of copies, and are those of the first ones without.
     Spread(Box<Places>),
+    /// A swizzle of a layout, and its size; the addresses are those before the swizzle.
+    Swizzled(Box<AddressMap>, Swizzle, i64),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
     /// Other dimensions of the same elements in row-major order: the sizes that the map has, and the others.
@@ -61,9 +64,15 @@ pub(super) fn constant(s: &Subscript) -> Option<i64> {
     }
 }
 
-/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>` or a TensorLayout over these axes; none of any other, and where bytes
+/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>`, a TensorLayout over these axes or a swizzle of one; none of any other, and where bytes
 /// come before the elements, or these, of so many bits, are not whole elements of memory.
 pub fn of_text(text: &str, bits: u32, sizes: &[i64], axes: &Axes) -> Option<AddressMap> {
+    if let Some((swizzle, below)) = Swizzle::read(text) {
+        // It is of one memory, whatever the machine.
+        let below = of_text(&below, bits, sizes, &Axes::new())?;
+        let size = swizzle.blocks(below.size(sizes)?)?;
+        return Some(AddressMap::Swizzled(Box::new(below), swizzle, size));
+    }
     if let Some(places) = Places::read(text, sizes, axes) {
         return Some(AddressMap::Spread(Box::new(places)));
     }
@@ -86,6 +95,16 @@ impl AddressMap {
             AddressMap::Strided(..) | AddressMap::Part(..) | AddressMap::Reshaped(..) => None,
             AddressMap::Tiled(tiling) => tiling.layout.size(sizes),
             AddressMap::Spread(places) => Some(places.size),
+            AddressMap::Swizzled(_, _, size) => Some(*size),
+        }
+    }
+
+    /// The swizzle, if it moves anything.
+    pub fn swizzle(&self) -> Option<Swizzle> {
+        if let AddressMap::Swizzled(_, swizzle, _) = self {
+            Some(*swizzle).filter(|swizzle| swizzle.mask != 0)
+        } else {
+            None
         }
     }
 
@@ -105,6 +124,9 @@ impl AddressMap {
     /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
     /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
     pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {
+        if let AddressMap::Swizzled(_, _, size) = self {
+            return sizes == [*size] && strides == [1];
+        }
         if let AddressMap::Spread(places) = self {
             return places.is_shape(sizes, strides);
         }
@@ -143,6 +165,7 @@ impl AddressMap {
                 };
                 whole.address(&dims.iter().map(along).collect::<Vec<_>>())
             }
+            AddressMap::Swizzled(below, ..) => below.address(index),
             AddressMap::Reshaped(whole, to, from) => {
                 whole.address(&reshaped(index, from, to).expect("sizes that the reshape has looked at"))
             }

@@ -31,6 +31,7 @@ mod shown;
 pub mod smt;
 mod statements;
 pub mod subscript;
+mod swizzled;
 mod value;
 mod view;
 mod whiles;
@@ -73,10 +74,11 @@ pub fn same(
         *looks = looks.saturating_sub(values / VALUES_OF_A_LOOK);
         made
     };
-    let (meant, made) = (statements(meant)?, statements(made)?);
+    let (meant, mut made) = (statements(meant)?, statements(made)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned().into());
     }
+    swizzled::take_out(&meant, &mut made)?;
     let mut proof = Proof::new([&meant, &made], (allowed, *looks), noted.then(Obligations::default));
     let shown = of_both(&mut proof, results, is_public);
     *looks = proof.looks.0;

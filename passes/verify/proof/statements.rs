@@ -3,6 +3,7 @@
 use crate::proof::layout::AddressMap;
 use crate::proof::operation::Operation;
 use crate::proof::subscript::{Subscript, ValueId};
+use std::collections::BTreeMap;
 
 /// The number of a buffer.
 pub type BufferId = usize;
@@ -132,6 +133,8 @@ pub struct Statements {
     pub results: Vec<FunctionResult>,
     /// How many arguments are memory or tensors.
     pub arguments: usize,
+    /// Accesses of swizzled memory of several addresses, which have to be in one run of so many with this one.
+    pub runs: BTreeMap<(BlockId, usize), (Subscript, i64)>,
 }
 
 impl Statements {

@@ -7,6 +7,7 @@
 
 use crate::reader::model::{Element, Place, Type};
 use crate::reader::places;
+use crate::reader::swizzles::Swizzle;
 use std::cmp::Reverse;
 
 /// Row-major strides; none beyond 64 bits.
@@ -155,7 +156,7 @@ impl Layout {
     pub fn read(text: &str) -> Option<Layout> {
         let mut layout =
             Layout { minor_to_major: vec![], tiles: vec![], tail: 1, bits: None, prefix_bytes: 0, spread: None };
-        if text.starts_with(places::PREFIX) {
+        if text.starts_with(places::PREFIX) || Swizzle::read(text).is_some() {
             return Some(Layout { spread: Some(text.to_owned()), ..layout });
         }
         let text = text.strip_prefix("#layout.tiled<{")?.strip_suffix("}>")?;
@@ -186,7 +187,7 @@ impl Layout {
         Some(layout)
     }
 
-    /// Whether it is no TensorLayout.
+    /// Whether it is no TensorLayout and not swizzled.
     pub fn is_tiled(&self) -> bool {
         self.spread.is_none()
     }

@@ -6,7 +6,7 @@
 //! | `mlir` | attributes and types of MLIR as data |
 //! | `lanes`, `prints` | operations that move lanes of vectors, and what prints write |
 //! | `operations`, `uses` | what each operation means, and which values it uses |
-//! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
+//! | `layouts`, `places`, `swizzles` | where a tiled layout and a TensorLayout put an element, and a swizzle an address |
 //! | `calc`, `flags`, `floats` | operations of `arith` and types of their elements, and which laws hold for them |
 
 pub mod bytes;
@@ -20,4 +20,5 @@ pub mod model;
 pub mod operations;
 pub mod places;
 pub mod prints;
+pub mod swizzles;
 pub mod uses;

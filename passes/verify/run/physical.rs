@@ -3,6 +3,7 @@
 use crate::reader::layouts::{Layout, TilePart, are_parts, are_sizes, are_strides, row_major};
 use crate::reader::model::{Axes, Type};
 use crate::reader::places::Places;
+use crate::reader::swizzles::Swizzle;
 use crate::run::Stop;
 use crate::run::machine::View;
 use std::ops::Range;
@@ -22,6 +23,7 @@ pub struct Physical {
     open: Vec<usize>,
     /// Bits of an element, of its place, and of a unit of memory.
     pub bits: [i64; 3],
+    swizzle: Option<Swizzle>,
 }
 
 impl Physical {
@@ -33,6 +35,10 @@ impl Physical {
         else {
             return unknown("of types that do not correspond".into());
         };
+        let (swizzle, below) = Swizzle::read(text).unzip();
+        // A swizzled layout is of one memory, whatever the machine.
+        let axes = if swizzle.is_some() { &Axes::new() } else { axes };
+        let text = below.as_deref().unwrap_or(text);
         let (tiled, spread) = (Layout::read(text), Places::read(text, sizes, axes));
         let bits = tiled.as_ref().and_then(|layout| layout.bits);
         let tiled_bits = tiled.as_ref().map(|layout| layout.is_in_bytes(inner.bits));
@@ -49,8 +55,12 @@ impl Physical {
         if inner != unit && inner.bits.max(unit.bits) > 64 {
             return unknown("of elements of more than 64 bits".into());
         }
-        let open = (0..said.len()).filter(|d| said[*d].is_none()).collect();
-        Ok(Physical { lies, sizes: sizes.to_vec(), open, bits: [inner.bits.into(), place, unit.bits.into()] })
+        let open: Vec<usize> = (0..said.len()).filter(|d| said[*d].is_none()).collect();
+        if swizzle.is_some() && (inner != unit || !open.is_empty()) {
+            return unknown(format!("of the swizzle of {text}"));
+        }
+        let bits = [inner.bits.into(), place, unit.bits.into()];
+        Ok(Physical { lies, sizes: sizes.to_vec(), open, bits, swizzle })
     }
 
     /// How far copies are behind the first one.
@@ -61,13 +71,14 @@ impl Physical {
     /// The units of memory that the layout takes.
     pub fn units(&self) -> Option<i64> {
         let [_, place, unit] = self.bits;
-        match &self.lies {
-            Lies::Spread(places) => Some(places.size),
+        let units = match &self.lies {
+            Lies::Spread(places) => places.size,
             Lies::Tiled(layout) => {
                 let bits = layout.size(&self.sizes)?.checked_mul(place)?;
-                bits.checked_add(unit - 1)?.div_euclid(unit).checked_add(self.prefix())
+                bits.checked_add(unit - 1)?.div_euclid(unit).checked_add(self.prefix())?
             }
-        }
+        };
+        self.swizzle.map_or(Some(units), |swizzle| swizzle.blocks(units))
     }
 
     pub fn prefix(&self) -> i64 {
@@ -95,7 +106,7 @@ impl Physical {
 
     /// The units between the prefix and the tail.
     pub fn tiles(&self) -> Option<Range<usize>> {
-        let Lies::Tiled(layout) = &self.lies else { return Some(0..0) };
+        let (Lies::Tiled(layout), None) = (&self.lies, self.swizzle) else { return Some(0..0) };
         let parts = self.parts(layout)?;
         let count = parts.iter().try_fold(1_i64, |count, part| count.checked_mul(part.size))?;
         let end = |units: i64| usize::try_from(units).ok();
@@ -114,6 +125,9 @@ impl Physical {
     pub fn is_view(&self, view: &View) -> Option<bool> {
         let lies = match &self.lies {
             _ if self.sizes.contains(&0) => true,
+            _ if self.swizzle.is_some() => {
+                view.sizes == [self.units()?] && are_strides(&view.sizes, &view.strides, &mut [Some(1)].into_iter())
+            }
             Lies::Spread(places) => places.is_shape(&view.sizes, &view.strides),
             Lies::Tiled(layout) => {
                 let carried = self.carried(layout)?;
@@ -162,11 +176,12 @@ impl Physical {
     /// of no bits where an element is a unit.
     pub fn pieces(&self, index: &[i64]) -> Option<Vec<(i64, u8, u8)>> {
         let [inner, place, unit] = self.bits;
+        let swizzled = |at: i64| self.swizzle.map_or(at, |swizzle| swizzle.of(at));
         let layout = match &self.lies {
-            Lies::Spread(places) => return Some(vec![(places.offset(index)?, 0, 0)]),
+            Lies::Spread(places) => return Some(vec![(swizzled(places.offset(index)?), 0, 0)]),
             Lies::Tiled(layout) => layout,
         };
-        let at = layout.offset(&self.sizes, index)?;
+        let at = swizzled(layout.offset(&self.sizes, index)?);
         if inner == place && inner == unit {
             return Some(vec![(at.checked_add(self.prefix())?, 0, 0)]);
         }
