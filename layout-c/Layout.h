@@ -58,6 +58,9 @@ MLIR_CAPI_EXPORTED MlirAttribute
 mlirLayoutTensorLayoutAttrGet(MlirContext context, MlirStringRef text,
                               MlirStringCallback error, void *userData);
 MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutSwizzledAttrGet(MlirContext context, MlirStringRef text,
+                          MlirStringCallback error, void *userData);
+MLIR_CAPI_EXPORTED MlirAttribute
 mlirLayoutMachineAttrGet(MlirContext context, MlirStringRef text,
                          MlirStringCallback error, void *userData);
 MLIR_CAPI_EXPORTED MlirAttribute
@@ -103,6 +106,7 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirLayoutTensorLayoutAttrGetFromParts(
 
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTiled(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTensorLayout(MlirAttribute attr);
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutSwizzled(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMachine(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutIndexingMap(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMemorySpace(MlirAttribute attr);
@@ -203,6 +207,13 @@ MLIR_CAPI_EXPORTED intptr_t mlirLayoutTensorLayoutAttrGetPlace(
     MlirAttribute layout, intptr_t rank, const int64_t *shape,
     intptr_t indexRank, const int64_t *index, intptr_t capacity, int64_t *place,
     MlirStringCallback error, void *userData);
+
+/// The address of the element at an index of a shape, in elements.
+MLIR_CAPI_EXPORTED bool
+mlirLayoutSwizzledAttrGetOffset(MlirAttribute swizzled, intptr_t rank,
+                                const int64_t *shape, intptr_t indexRank,
+                                const int64_t *index, int64_t *offset,
+                                MlirStringCallback error, void *userData);
 
 /// The bytes that a tensor of a static shape takes in each memory of a machine
 /// that holds a part of it; an error where a memory has less room.

@@ -121,7 +121,7 @@ impl Addresses {
 fn tiled(text: &str) -> Result<Inner, Error> {
     let layout = Layout::parse(text)?;
     let attributes = [
-        ("E(", layout.element_bits != 0, "its elements be whole"),
+        ("E(", layout.element_bits != 0, "have whole elements"),
         ("M(", layout.metadata_prefix != 0, "begin at address 0"),
         ("SC(", !layout.splits.is_empty(), "be in one memory"),
     ];

@@ -559,3 +559,123 @@ func.func private @quoted(tensor<3x5xf32, #layout.tiled<"{1,0}">>)
 // CHECK: :[[#@LINE+2]]:62: error:
 // expected-error@+1 {{the text must stand without quotes: `memory_space<vmem>`, found `"`}}
 func.func private @quoted(memref<3xf32, #layout.memory_space<"vmem">>)
+
+// -----
+
+// Swizzles and the layouts below them.
+// CHECK: :[[#@LINE+2]]:62: error:
+// expected-error@+1 {{expected `Sw<B,M,S>`, found `{`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<{1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:68: error:
+// expected-error@+1 {{expected `<B,M,S>`, the bits, the lowest of them and the shift, found `>`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3> o {1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:70: error:
+// expected-error@+1 {{a swizzle of 3 bits must shift by at least as many, found 2}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,2> o {1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:71: error:
+// expected-error@+1 {{a swizzle must stay within 62 bits, found one that does not}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,57,3> o {1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:72: error:
+// expected-error@+1 {{expected `o` and the layout below the swizzle, found `{`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> {1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:73: error:
+// expected-error@+1 {{expected `(` to open a layout, found the end of the text}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:77: error:
+// expected-error@+1 {{minor_to_major must list each dimension once, found 1 twice}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o {1,1}>>)
+
+// -----
+
+// (swizzled_c4)
+// CHECK: :[[#@LINE+2]]:85: error:
+// expected-error@+1 {{a layout below a swizzle must have whole elements, found `E(..)`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o {1,0:T(2,2)E(64)}>>)
+
+// -----
+
+// (swizzled_c4)
+// CHECK: :[[#@LINE+2]]:79: error:
+// expected-error@+1 {{a layout below a swizzle must begin at address 0, found `M(..)`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o {1,0:M(8)}>>)
+
+// -----
+
+// (swizzled_c4)
+// CHECK: :[[#@LINE+2]]:79: error:
+// expected-error@+1 {{a layout below a swizzle must be in one memory, found `SC(..)`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o {1,0:SC(0:4)}>>)
+
+// -----
+
+// (swizzled_c4)
+// CHECK: :[[#@LINE+2]]:81: error:
+// expected-error@+1 {{a layout below a swizzle must have parts on the address alone, found an axis}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o ((2:4, 4_PE), (8:8))>>)
+
+// -----
+
+// (swizzled_c4)
+// CHECK: :[[#@LINE+2]]:92: error:
+// expected-error@+1 {{a layout below a swizzle must have parts on the address alone, found copies}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o ((8:8), (8:1); B@[PE])>>)
+
+// -----
+
+// (swizzled_c1)
+// CHECK: :[[#@LINE+2]]:29: error:
+// expected-error@+1 {{layout Sw<3,3,3> o {0}: expected rank 2, found 1}}
+func.func private @swizzled(memref<8x8xf32, #layout.swizzled<Sw<3,3,3> o {0}>>)
+
+// -----
+
+// (swizzled_c1)
+// CHECK: :[[#@LINE+2]]:29: error:
+// expected-error@+1 {{layout Sw<3,3,3> o ((4:8), (8:1)): the size of dimension 0 must be at most 4, the product of its parts, found 8}}
+func.func private @swizzled(memref<8x8xf32, #layout.swizzled<Sw<3,3,3> o ((4:8), (8:1))>>)
+
+// -----
+
+// (swizzled_c1)
+// CHECK: :[[#@LINE+2]]:29: error:
+// expected-error@+1 {{layout Sw<3,3,3> o ((8:8), (8:2)): the elements [1, 0] and [0, 4] share a place: their coordinates along Addr are the same}}
+func.func private @swizzled(memref<8x8xf32, #layout.swizzled<Sw<3,3,3> o ((8:8), (8:2))>>)
+
+// -----
+
+// (swizzled_c2)
+// CHECK: :[[#@LINE+2]]:29: error:
+// expected-error@+1 {{layout Sw<3,3,3> o {1,0}: expected static sizes, found a dynamic one}}
+func.func private @swizzled(memref<?x8xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>)
+
+// -----
+
+// (swizzled_c3)
+// CHECK: :[[#@LINE+2]]:29: error:
+// expected-error@+1 {{layout Sw<1,57,3> o {0}: 9000000000000000000 addresses in whole blocks of 2305843009213693952 do not fit in 64 bits}}
+func.func private @swizzled(memref<9000000000000000000xi8, #layout.swizzled<Sw<1,57,3> o {0}>>)
+
+// -----
+
+// (swizzled_c5)
+// CHECK: :[[#@LINE+2]]:86: error:
+// expected-error@+1 {{layout Sw<3,3,3> o {1,0}: expected an integer, index, floating-point or complex element type, found '!llvm.ptr'}}
+func.func private @swizzled(tensor<8x8x!llvm.ptr, #layout.swizzled<Sw<3,3,3> o {1,0}>>)

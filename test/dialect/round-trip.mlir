@@ -42,6 +42,20 @@ func.func private @canonical(
     tensor<3x5xf32, #layout<tiled <{1,0:}> >>,
     tensor<f32, #layout.tiled<{:}>>)
 
+// A swizzle of a tiled layout or of a TensorLayout; one of no bits stays.
+// CHECK-LABEL: func.func private @swizzled
+// CHECK-SAME: memref<64x64xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>
+// CHECK-SAME: tensor<16x200xbf16, #layout.swizzled<Sw<2,4,-3> o {1,0:T(8,128)S(1)}>>
+// CHECK-SAME: memref<8x8xvector<4xf32>, #layout.swizzled<Sw<2,0,3> o (8:8, 8:1)>>
+// CHECK-SAME: memref<8xf32, #layout.swizzled<Sw<0,2,0> o {0}>>
+// CHECK-SAME: memref<3x0xf32, #layout.pending<#layout.swizzled<Sw<1,0,1> o {1,0}>>>
+func.func private @swizzled(
+    memref<64x64xf32, #layout.swizzled< S<3, 3, 3> o { 1 , 0 } >>,
+    tensor<16x200xbf16, #layout.swizzled<Sw<2,4,-3>o{1,0:T(8,128)S(1)}>>,
+    memref<8x8xvector<4xf32>, #layout.swizzled<Sw<2,0,3> o (8:8,8:1)>>,
+    memref<8xf32, #layout.swizzled<Sw<0,2,0> o {0}>>,
+    memref<3x0xf32, #layout.pending<#layout.swizzled<Sw<1,0,1> o {1,0}>>>)
+
 // CHECK-LABEL: func.func private @memory_spaces
 // CHECK-SAME: #layout.memory_space<hbm>
 // CHECK-SAME: #layout.memory_space<vmem>

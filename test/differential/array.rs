@@ -37,6 +37,35 @@ pub enum Notation {
     Tiled(Layout),
     /// A TensorLayout, over the places of a machine.
     Spread(Spread),
+    /// A tiled layout whose addresses are swizzled.
+    Swizzled(Flips, Layout),
+}
+
+/// A swizzle `Sw<bits,base,shift>`.
+#[derive(Clone, Debug)]
+pub struct Flips {
+    bits: u32,
+    base: u32,
+    shift: i32,
+}
+
+impl Flips {
+    fn random(rng: &mut Source) -> Flips {
+        let bits = rng.usize(1..=3) as u32;
+        let shift = (bits as usize + rng.usize(0..3)) as i32;
+        Flips { bits, base: rng.usize(0..=5) as u32, shift: if rng.one_in(3) { -shift } else { shift } }
+    }
+
+    /// The place of an address, bit by bit.
+    pub fn of(&self, address: usize) -> usize {
+        let (flipped, by) = (self.base + (-self.shift).max(0) as u32, self.base + self.shift.max(0) as u32);
+        (0..self.bits).fold(address, |place, k| place ^ ((address >> (by + k) & 1) << (flipped + k)))
+    }
+
+    /// The number of elements in whole blocks.
+    pub fn whole(&self, elements: usize) -> usize {
+        elements.next_multiple_of(1 << (self.base + self.shift.unsigned_abs() + self.bits))
+    }
 }
 
 /// The type of a tensor or memref.
@@ -58,6 +87,7 @@ impl Array {
             _ if rng.plain => None,
             1..=4 if rng.vectors && !rng.one_in(12) => Some(tiled(rng, sizes, element)),
             0 => None,
+            7 if !rng.one_in(3) => Some(Notation::Swizzled(Flips::random(rng), random_layout(rng, sizes))),
             1..=4 if !sizes.is_empty() => Some(Notation::Spread(Spread::random(rng, sizes, element.size))),
             _ => Some(tiled(rng, sizes, element)),
         };
@@ -99,6 +129,9 @@ impl Array {
         let layout = self.layout.as_ref().map(|layout| match layout {
             Notation::Tiled(layout) => format!(", #layout.tiled<{layout}>"),
             Notation::Spread(spread) => format!(", #layout.tensor_layout<{}>", spread.text(&self.sizes)),
+            Notation::Swizzled(Flips { bits, base, shift }, layout) => {
+                format!(", #layout.swizzled<Sw<{bits},{base},{shift}> o {layout}>")
+            }
         });
         text + self.element.name + &layout.unwrap_or_default() + ">"
     }
@@ -116,10 +149,10 @@ impl Array {
         self.sizes.len()
     }
 
-    /// The tiled layout, or row-major if there is none.
+    /// The tiled layout, also below a swizzle, or row-major if there is none.
     pub fn tiled_layout(&self) -> Layout {
         match &self.layout {
-            Some(Notation::Tiled(layout)) => layout.clone(),
+            Some(Notation::Tiled(layout) | Notation::Swizzled(_, layout)) => layout.clone(),
             _ => Layout::row_major(self.rank()),
         }
     }

@@ -101,8 +101,14 @@ fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
         return (places, spread.elements() * bits / 8);
     }
     let memory = lay_out(&array.sizes, &array.tiled_layout());
-    let found = memory.offsets(&array.sizes).into_iter().map(|offset| vec![offset as usize * bits]).collect();
-    (found, (memory.cells.len() * bits).div_ceil(8))
+    let offsets = memory.offsets(&array.sizes).into_iter().map(|offset| offset as usize);
+    let (offsets, elements): (Vec<usize>, usize) = match &array.layout {
+        Some(Notation::Swizzled(flips, _)) => {
+            (offsets.map(|offset| flips.of(offset)).collect(), flips.whole(memory.cells.len()))
+        }
+        _ => (offsets.collect(), memory.cells.len()),
+    };
+    (offsets.into_iter().map(|offset| vec![offset * bits]).collect(), (elements * bits).div_ceil(8))
 }
 
 /// A mask of the bits without an element, for each byte.
@@ -124,6 +130,10 @@ fn read(array: &Array, places: &[Vec<usize>], bytes: &[u8]) -> Vec<Vec<f64>> {
 fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
     if let Some(Notation::Spread(spread)) = &array.layout {
         return spread.dimensions().into_iter().unzip();
+    }
+    if let Some(Notation::Swizzled(..)) = &array.layout {
+        let bytes = places(array).1 as i64;
+        return (vec![bytes / array.element.size as i64], vec![1]);
     }
     let layout = array.tiled_layout();
     let real = Expansion::new(&array.sizes, &layout).expect("small");

@@ -142,6 +142,26 @@ static void tensorLayout(MlirContext context) {
   CHECK(mlirLayoutTensorLayoutAttrGetRank(mlirUnitAttrGet(context)) == -1);
 }
 
+static void swizzled(MlirContext context) {
+  MlirAttribute layout = mlirLayoutSwizzledAttrGet(
+      context, str("Sw<2,0,3> o {1,0}"), print, error);
+  CHECK(mlirAttributeIsALayoutSwizzled(layout));
+  int64_t shape[] = {8, 5}, index[] = {2, 0}, offset;
+  CHECK(mlirLayoutSwizzledAttrGetOffset(layout, 2, shape, 2, index, &offset,
+                                        print, error));
+  printNumbers("address", 1, &offset);
+  CHECK(mlirLayoutAttrGetText(layout, print, text));
+
+  printf("wrong swizzled layouts\n");
+  CHECK(mlirAttributeIsNull(mlirLayoutSwizzledAttrGet(
+      context, str("Sw<2,0,3> o {1,0:E(4)}"), print, error)));
+  index[1] = 5;
+  CHECK(!mlirLayoutSwizzledAttrGetOffset(layout, 2, shape, 2, index, &offset,
+                                         print, error));
+  CHECK(!mlirLayoutSwizzledAttrGetOffset(mlirUnitAttrGet(context), 2, shape, 2,
+                                         index, &offset, print, error));
+}
+
 static void fromNumbers(MlirContext context) {
   const int64_t order[] = {1, 0}, first[] = {0, 128}, second[] = {2, 1};
   const int64_t *tiles[] = {first, second};
@@ -515,6 +535,7 @@ int main(void) {
   analysis(context);
   tiled(context);
   tensorLayout(context);
+  swizzled(context);
   fromNumbers(context);
   movement(context);
   others(context);

@@ -144,6 +144,11 @@ static void accessors(const DialectRegistry &registry) {
   CHECK(failed(small.expandedSizes({3})));
   CHECK(failed(small.expandedSizes({-1, 5})));
 
+  auto swizzled = SwizzledAttr::get(&context, "Sw<2,0,3> o {1, 0}");
+  CHECK(swizzled.getText() == "Sw<2,0,3> o {1,0}");
+  CHECK(*swizzled.offsetOf({8, 5}, {2, 0}) == 11);
+  CHECK(failed(swizzled.offsetOf({8, 5}, {2, 5})));
+
   auto f32 = Float32Type::get(&context);
   CHECK(*small.paddedBytes({3, 5}, f32) == 96);
   CHECK(failed(small.paddedBytes({3}, f32)));

@@ -3,7 +3,7 @@
 //! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
 
-use layout_dialect::{borrowed, bytes, complaint, guard, hand_over, tensor_layout_rules, tiled_rules};
+use layout_dialect::{borrowed, bytes, complaint, guard, hand_over, swizzled_rules, tensor_layout_rules, tiled_rules};
 use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
@@ -63,6 +63,7 @@ macro_rules! from_text {
 from_text! {
     mlirLayoutTiledAttrGet: "tiled",
     mlirLayoutTensorLayoutAttrGet: "tensor_layout",
+    mlirLayoutSwizzledAttrGet: "swizzled",
     mlirLayoutMachineAttrGet: "machine",
     mlirLayoutIndexingMapAttrGet: "indexing_map",
     mlirLayoutMemorySpaceAttrGet: "memory_space"
@@ -106,6 +107,7 @@ macro_rules! is_a {
 is_a! {
     mlirAttributeIsALayoutTiled: tiled,
     mlirAttributeIsALayoutTensorLayout: tensor_layout,
+    mlirAttributeIsALayoutSwizzled: swizzled,
     mlirAttributeIsALayoutMachine: machine,
     mlirAttributeIsALayoutIndexingMap: indexing_map,
     mlirAttributeIsALayoutMemorySpace: memory_space,
@@ -280,6 +282,28 @@ extern "C" fn mlirLayoutTensorLayoutAttrGetPlace(
         let placement: Placement = tensor_layout_rules::static_placement(&layout, &sizes)?;
         let found = placement.place(numbers(index, index_rank)?);
         write(place, capacity, &found.map_err(|error| error.message)?)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutSwizzledAttrGetOffset(
+    attribute: MlirAttribute,
+    rank: isize,
+    shape: *const i64,
+    index_rank: isize,
+    index: *const i64,
+    offset: *mut i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        let layout = layout_dialect::swizzled(given(attribute)?);
+        let layout = layout.ok_or("expected #layout.swizzled, found another attribute")?;
+        let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
+        let found = swizzled_rules::addresses(&layout, &sizes)?.offset(numbers(index, index_rank)?);
+        write(offset, 1, &[found.map_err(|error| error.message)?])?;
+        Ok(true)
     })
 }
 
