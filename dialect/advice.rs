@@ -7,19 +7,20 @@
 const ADVICE: &[(&str, &str)] = &[
     (
         "most minor memref dim must have unit stride",
-        "a memref with a tiled layout has no strides: use affine.vector_load, affine.vector_store or vector.transfer_read, \
+        "a memref with tiles or a swizzle has no strides: use affine.vector_load, affine.vector_store or vector.transfer_read, \
          vector.transfer_write, which layout-lower-memrefs lowers",
     ),
     (
         "is not strided",
-        "a memref with a tiled layout has no strides: slice the tensor (tensor.extract_slice, tensor.insert_slice), or \
+        "a memref with tiles or a swizzle has no strides: slice the tensor (tensor.extract_slice, tensor.insert_slice), or \
          slice what layout-lower-memrefs makes of the memref",
     ),
 ];
 
 /// The note for an error with this text, including its own notes; `None` if the error is about something else.
 pub fn advice(error: &str) -> Option<&'static str> {
-    let has_layout = ["#layout.tiled<", "#layout.tensor_layout<"].iter().any(|layout| error.contains(layout));
+    let has_layout =
+        ["#layout.tiled<", "#layout.tensor_layout<", "#layout.swizzled<"].iter().any(|layout| error.contains(layout));
     ADVICE.iter().find(|(what, _)| has_layout && error.contains(what)).map(|(_, advice)| *advice)
 }
 

@@ -49,7 +49,7 @@ func.func private @wide(tensor<3x5xcomplex<f32>, #layout.tiled<{1,0:T(2,2)E(128)
 func.func @load(%x: memref<16x256xf32, #t>, %i: index) -> vector<8xf32> {
   // CHECK: [[@LINE+3]]:{{[0-9]+}}: error: 'vector.load' op most minor memref dim must have unit stride
   // CHECK: note: see current operation
-  // CHECK: note: a memref with a tiled layout has no strides: use affine.vector_load
+  // CHECK: note: a memref with tiles or a swizzle has no strides: use affine.vector_load
   %r = vector.load %x[%i, %i] : memref<16x256xf32, #t>, vector<8xf32>
   return %r : vector<8xf32>
 }
@@ -59,7 +59,7 @@ func.func @load(%x: memref<16x256xf32, #t>, %i: index) -> vector<8xf32> {
 #t = #layout.tiled<{1,0:T(8,128)}>
 func.func @slice(%x: memref<16x256xf32, #t>) -> memref<8x128xf32, #t> {
   // CHECK: [[@LINE+2]]:{{[0-9]+}}: error: base type {{.*}} is not strided
-  // CHECK: note: a memref with a tiled layout has no strides: slice the tensor
+  // CHECK: note: a memref with tiles or a swizzle has no strides: slice the tensor
   %s = memref.subview %x[8, 128] [8, 128] [1, 1] : memref<16x256xf32, #t> to memref<8x128xf32, #t>
   return %s : memref<8x128xf32, #t>
 }

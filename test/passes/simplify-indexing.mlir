@@ -219,3 +219,71 @@ func.func @inside(%a: index {test.map = #layout.indexing_map<(d0) -> (d0 mod 8),
     attributes {there = {map = #layout.indexing_map<(d0) -> (d0 floordiv 8), domain: d0 in [0, 3]>, other}} {
   return
 }
+
+// -----
+
+// Bits of indices: what is masked and shifted is a sum, two swizzles are none, bits that are apart are added, and a swizzle
+// stays below the next power of two.
+// CHECK-DAG: #[[ADDRESS:.*]] = affine_map<(d0, d1, d2) -> (d0 * 512 + d1 * 64 + d2)>
+// CHECK-DAG: #[[BY64:.*]] = affine_map<(d0) -> (d0 * 64)>
+// CHECK-DAG: #[[BY8:.*]] = affine_map<(d0) -> (d0 * 8)>
+// CHECK-DAG: #[[MORE:.*]] = affine_map<(d0) -> (d0 * 8 + 3)>
+// CHECK-LABEL: func.func @bits(
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: affine.for %[[B:.*]] = 0 to 5
+// CHECK: affine.for %[[I:.*]] = 0 to 8
+// CHECK: affine.for %[[J:.*]] = 0 to 64
+// CHECK-DAG: %[[X:.*]] = affine.apply #[[ADDRESS]](%[[B]], %[[I]], %[[J]])
+// CHECK-DAG: %[[F:.*]] = affine.apply #[[BY64]](%[[I]])
+// CHECK-DAG: %[[S:.*]] = affine.apply #[[BY8]](%[[I]])
+// CHECK-DAG: %[[P:.*]] = arith.xori %[[X]], %[[S]]
+// CHECK-DAG: %[[U:.*]] = affine.apply #[[MORE]](%[[I]])
+// CHECK: "use"(%[[F]], %[[S]], %[[P]], %[[X]], %[[X]], %[[C0]], %[[U]], %[[P]])
+func.func @bits() {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c448 = arith.constant 448 : index
+  affine.for %b = 0 to 5 {
+    affine.for %i = 0 to 8 {
+      affine.for %j = 0 to 64 {
+        %x = affine.apply affine_map<(d0, d1, d2) -> (d0 * 512 + d1 * 64 + d2)>(%b, %i, %j)
+        %f = arith.andi %x, %c448 : index
+        %s = arith.shrui %f, %c3 : index
+        %p = arith.xori %x, %s : index
+        %g = arith.andi %p, %c448 : index
+        %t = arith.shrui %g, %c3 : index
+        %q = arith.xori %p, %t : index
+        %z = arith.xori %x, %c0 : index
+        %e = arith.xori %p, %p : index
+        %u = arith.ori %s, %c3 : index
+        %m = affine.apply affine_map<(d0) -> (d0 mod 4096)>(%p)
+        "use"(%f, %s, %p, %q, %z, %e, %u, %m) : (index, index, index, index, index, index, index, index) -> ()
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// What may be negative, or has bits of both, stays.
+// CHECK-LABEL: func.func @no_bits(
+// CHECK: arith.andi
+// CHECK: arith.shrui
+// CHECK: arith.shli
+// CHECK: arith.xori
+// CHECK: arith.ori
+func.func @no_bits(%i: index) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c448 = arith.constant 448 : index
+  affine.for %j = 0 to 9 {
+    %f = arith.andi %i, %c448 : index
+    %s = arith.shrui %i, %c1 : index
+    %l = arith.shli %j, %c64 : index
+    %p = arith.xori %j, %c1 : index
+    %u = arith.ori %i, %c1 : index
+    "use"(%f, %s, %l, %p, %u) : (index, index, index, index, index) -> ()
+  }
+  return
+}
