@@ -443,7 +443,9 @@ def LayoutSimplifyIndexing : LayoutPass<"lower", "layout-simplify-indexing"> {
     intervals and steps of enclosing loops, static sizes, and the ranges that
     operations infer through upstream's `InferIntRangeInterface`. A map changes
     only where the result is cheaper: a division or remainder costs 3, any other
-    operation 1.
+    operation 1. `arith.andi`, `ori`, `xori`, `shli` and `shrui` of indices become
+    sums where their results are, and values where they give these back, as two
+    swizzles do.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"

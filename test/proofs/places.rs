@@ -1,4 +1,4 @@
-//! Functions on TensorLayouts or special tiled ones, and their lowered forms, each pair with and without a proof.
+//! Functions on TensorLayouts, swizzled layouts or special tiled ones, and their lowered forms, each pair with and without a proof.
 
 use super::{NONE, compared};
 
@@ -403,4 +403,148 @@ fn digits_of_digits_have_their_range() {
             super::not_same(&copied(one, ""), &copied(other, &others), super::NONE);
         }
     }
+}
+
+const SWIZZLED: &str = "memref<8x16xf32, #layout.swizzled<Sw<2,2,2> o {1,0}>>";
+
+/// The text of a program that swizzles an address: bits 4 and 5 flip bits 2 and 3.
+const SWIZZLE: &str = "%mask = arith.constant 48 : index
+    %shift = arith.constant 2 : index
+    %flipping = arith.andi %a, %mask : index
+    %flipped = arith.shrui %flipping, %shift : index
+    %place = arith.xori %a, %flipped : index";
+
+#[test]
+fn swizzled_elements() {
+    no_other(
+        "",
+        (
+            &format!("(%x: memref<8x16xf32>, %y: {SWIZZLED})"),
+            &format!("memref.copy %x, %y : memref<8x16xf32> to {SWIZZLED} return"),
+        ),
+        (
+            "(%x: memref<8x16xf32>, %y: memref<128xf32>)",
+            &format!(
+                "affine.for %i = 0 to 8 {{
+                   affine.for %j = 0 to 16 {{
+                     %v = affine.load %x[%i, %j] : memref<8x16xf32>
+                     %a = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %j)
+                     {SWIZZLE}
+                     memref.store %v, %y[%place] : memref<128xf32>
+                   }}
+                 }}
+                 return"
+            ),
+        ),
+        &[
+            ("constant 48", "constant 16"),
+            ("constant 48", "constant 96"),
+            ("constant 2 ", "constant 1 "),
+            ("constant 2 ", "constant 4 "),
+            ("shrui", "shli"),
+            ("xori", "ori"),
+            ("xori", "addi"),
+            ("xori %a", "xori %flipping"),
+            ("%y[%place]", "%y[%a]"),
+            ("%y[%place]", "%y[%flipped]"),
+            ("d0 * 16 + d1", "d0 + d1 * 8"),
+            ("%i = 0 to 8", "%i = 1 to 8"),
+            ("%j = 0 to 16", "%j = 0 to 15"),
+        ],
+    );
+}
+
+#[test]
+fn swizzled_runs() {
+    no_other(
+        "",
+        (
+            &format!("(%x: {SWIZZLED}, %y: memref<8x16xf32>)"),
+            &format!("memref.copy %x, %y : {SWIZZLED} to memref<8x16xf32> return"),
+        ),
+        (
+            "(%x: memref<128xf32>, %y: memref<8x16xf32>)",
+            &format!(
+                "affine.for %i = 0 to 8 {{
+                   affine.for %j = 0 to 16 step 4 {{
+                     %a = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %j)
+                     {SWIZZLE}
+                     %v = vector.load %x[%place] : memref<128xf32>, vector<4xf32>
+                     vector.store %v, %y[%i, %j] : memref<8x16xf32>, vector<4xf32>
+                   }}
+                 }}
+                 return"
+            ),
+        ),
+        &[
+            ("constant 48", "constant 32"),
+            ("%x[%place]", "%x[%a]"),
+            ("d0 * 16 + d1)>", "d0 * 16 + d1 + 1)>"),
+            ("vector.load %x[%place]", "vector.load %x[%flipped]"),
+            ("%j = 0 to 16 step 4", "%j = 0 to 16 step 8"),
+        ],
+    );
+}
+
+/// Vectors that begin inside of a run, or are longer, are not in one.
+#[test]
+fn vectors_over_several_runs() {
+    for (step, lanes, first) in [(8, 8, 0), (4, 4, 2)] {
+        let after = format!(
+            "affine.for %i = 0 to 8 {{
+               affine.for %j = 0 to {} step {step} {{
+                 %a = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1 + {first})>(%i, %j)
+                 {SWIZZLE}
+                 %v = vector.load %x[%place] : memref<128xf32>, vector<{lanes}xf32>
+                 vector.store %v, %y[%i, %j] : memref<8x16xf32>, vector<{lanes}xf32>
+               }}
+             }}
+             return",
+            16 - 2 * first
+        );
+        let before = format!(
+            "affine.for %i = 0 to 8 {{
+               affine.for %j = 0 to {} {{
+                 %v = affine.load %x[%i, %j + {first}] : {SWIZZLED}
+                 affine.store %v, %y[%i, %j] : memref<8x16xf32>
+               }}
+             }}
+             return",
+            16 - 2 * first
+        );
+        let before = (format!("(%x: {SWIZZLED}, %y: memref<8x16xf32>)"), before);
+        let after = ("(%x: memref<128xf32>, %y: memref<8x16xf32>)", after);
+        let found = said("", (&before.0, &before.1), (after.0, &after.1));
+        assert!(found.iter().all(|all| !all.is_empty()), "{found:?} of\n{}", after.1);
+    }
+}
+
+/// A result is in whole blocks.
+#[test]
+fn swizzled_results() {
+    let layout = "#layout.swizzled<Sw<2,2,2> o {1,0}>";
+    let result = format!("tensor<5x16xf32, {layout}>");
+    no_other(
+        "",
+        (
+            &format!("(%x: tensor<5x16xf32>) -> {result}"),
+            &format!("%y = layout.convert %x : tensor<5x16xf32> to {result} return %y : {result}"),
+        ),
+        (
+            "(%x: memref<5x16xf32>) -> memref<128xf32>",
+            &format!(
+                "%y = memref.alloc() : memref<128xf32>
+                 affine.for %i = 0 to 5 {{
+                   affine.for %j = 0 to 16 {{
+                     %v = affine.load %x[%i, %j] : memref<5x16xf32>
+                     %a = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%i, %j)
+                     {SWIZZLE}
+                     memref.store %v, %y[%place] : memref<128xf32>
+                   }}
+                 }}
+                 return %y : memref<128xf32>"
+            ),
+        ),
+        &[("constant 48", "constant 16"), ("%i = 0 to 5", "%i = 0 to 4"), ("%y[%place]", "%y[%a]")],
+    );
 }
