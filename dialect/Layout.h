@@ -9,6 +9,8 @@
 //   RankedTensorType::get({3, 5}, f32, tiled);
 //   auto rows = layout::TensorLayoutAttr::get(context, "((4_PE, 3:8), (8:1))");
 //   rows.placeOf({12, 8}, {7, 1});                    // 2 along PE, address 9
+//   auto swizzled = layout::SwizzledAttr::get(context, "Sw<2,0,3> o {1,0}");
+//   swizzled.offsetOf({8, 5}, {2, 0});                // 11
 //
 // From numbers, and what a layout costs:
 //

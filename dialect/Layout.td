@@ -231,8 +231,9 @@ def Layout_SwizzledAttr : Layout_Attr<"Swizzled", "swizzled", [
     memory space. Memory is rounded up to blocks of 2^(M + |S| + B) elements, which
     a swizzle keeps: `Sw<2,0,3> o {1,0}` on 8x5 elements takes 64.
 
-    As a memref layout its affine map takes an index to its address: a flipped bit
-    is the remainder by 2 of a sum. It has no strides.
+    As a memref layout it has no strides, and its map is that of the layout below
+    with a last result that is not affine, so that upstream's passes which need an
+    affine map leave such memrefs alone.
 
     Constraints:
     * (swizzled_c1) The layout below fits the type: tiled_c1 and tiled_c2, or

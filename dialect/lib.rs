@@ -22,7 +22,7 @@
 //! | `convert` | the rules of `layout.convert` | `imports` |
 //! | `tiled_rules` | tiled layouts: affine map, strides, checks against a type | `element` |
 //! | `tensor_layout_rules` | the same for TensorLayouts | `affine`, `element` |
-//! | `swizzled_rules` | the same for swizzled layouts | `affine`, `element`, `tiled_rules` |
+//! | `swizzled_rules` | the same for swizzled layouts | `element`, `tensor_layout_rules`, `tiled_rules` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
 //! | `values` | attributes to values of `tensor-layout` and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `swizzled_rules`, `tensor_layout_rules`, `tiled_rules` |
 //! | `movement` | movement between two types of a tensor | `element`, `imports`, `values` |
@@ -35,6 +35,7 @@
 //! ```
 //! use tensor_layout::maps::Indexing;
 //! use tensor_layout::places::TensorLayout;
+//! use tensor_layout::swizzled::SwizzledLayout;
 //! use tensor_layout::tiled::Layout;
 //! use melior::{Context, dialect::DialectRegistry, ir::Attribute};
 //!
@@ -55,6 +56,11 @@
 //! let attribute_of_rows = layout_dialect::tensor_layout_attribute(&context, &rows).unwrap();
 //! assert_eq!(attribute_of_rows.to_string(), "#layout.tensor_layout<((4_PE, 3:8), (8:1))>");
 //! assert_eq!(layout_dialect::tensor_layout(attribute_of_rows), Some(rows));
+//!
+//! let swizzled = SwizzledLayout::parse("Sw<3,3,3> o {1,0}").unwrap();
+//! let attribute_of_swizzled = layout_dialect::swizzled_attribute(&context, &swizzled).unwrap();
+//! assert_eq!(attribute_of_swizzled.to_string(), "#layout.swizzled<Sw<3,3,3> o {1,0}>");
+//! assert_eq!(layout_dialect::swizzled(attribute_of_swizzled), Some(swizzled));
 //!
 //! let map = Indexing::parse("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]").unwrap();
 //! let attribute_of_map = layout_dialect::indexing_map_attribute(&context, &map).unwrap();
@@ -149,6 +155,7 @@ mod tests {
     use super::*;
     use ::tensor_layout::maps::Indexing;
     use ::tensor_layout::places::{Machine, TensorLayout};
+    use ::tensor_layout::swizzled::SwizzledLayout;
     use ::tensor_layout::text::Error;
     use ::tensor_layout::tiled::Layout;
     use melior::{Context, dialect::DialectRegistry, ir::Attribute};
@@ -164,13 +171,15 @@ mod tests {
     fn attributes_load_the_dialect() {
         let layout = Layout::parse("{1,0}").unwrap();
         let rows = TensorLayout::parse("((4_PE))").unwrap();
+        let swizzled = SwizzledLayout::parse("Sw<3,3,3> o {1,0}").unwrap();
         let machine = Machine::parse("mn_core").unwrap();
         let map = Indexing::parse("KNOWN EMPTY").unwrap();
         let text = |made: Result<Attribute, Error>| made.map(|attribute| attribute.to_string());
         type Maker<'a> = &'a dyn Fn(&Context) -> Result<String, Error>;
-        let makers: [Maker; 6] = [
+        let makers: [Maker; 7] = [
             &|context| text(tiled_attribute(context, &layout)),
             &|context| text(tensor_layout_attribute(context, &rows)),
+            &|context| text(swizzled_attribute(context, &swizzled)),
             &|context| text(machine_attribute(context, &machine)),
             &|context| text(indexing_map_attribute(context, &map)),
             &|context| text(memory_space_attribute(context, 1)),

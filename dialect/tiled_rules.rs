@@ -26,29 +26,14 @@ pub fn is_identity(layout: &Layout) -> bool {
 /// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Dimensions merged by `*`
 /// enter as `d0 * s0 + d1`: the symbol is the size of the minor one, which a layout does not know.
 pub fn affine_map<'c>(context: &'c Context, layout: &Layout) -> AffineMap<'c> {
-    let (tiling, indices) = expanded(context, layout);
-    let results: Vec<_> = indices.iter().map(|index| index.at).collect();
-    AffineMap::new(context, layout.rank(), tiling.symbols, &results)
-}
-
-/// The address of a logical index, and the number of its symbols: the sizes that the layout does not know.
-pub fn address<'c>(context: &'c Context, layout: &Layout) -> (AffineExpr<'c>, usize) {
-    let (mut tiling, mut indices) = expanded(context, layout);
-    let leading = tiling.leading();
-    indices.insert(0, leading);
-    let Ok(address) = tiling.merge(indices);
-    (address.at, tiling.symbols)
-}
-
-/// The index in the expanded sizes.
-fn expanded<'c>(context: &'c Context, layout: &Layout) -> (AffineTiling<'c>, Vec<Index<'c>>) {
     let mut tiling = AffineTiling { context, symbols: 0 };
     let mut indices: Vec<Index> =
         layout.major_to_minor().map(|dim| Index { at: AffineExpr::dim(context, dim), size: None }).collect();
     for tile in &layout.tiles {
         let Ok(()) = tiling.tile(&mut indices, tile);
     }
-    (tiling, indices)
+    let results: Vec<_> = indices.iter().map(|index| index.at).collect();
+    AffineMap::new(context, layout.rank(), tiling.symbols, &results)
 }
 
 /// An index as an affine expression, and the size of its dimension if the layout alone gives it.

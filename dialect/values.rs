@@ -153,7 +153,8 @@ pub fn layout(of: Type) -> Option<Attribute> {
 /// The affine map of memrefs with this layout; `None` if the attribute is no layout of this dialect.
 ///
 /// The map takes a logical index to the index in the expanded sizes of a tiled layout, to the coordinate along each
-/// axis and the local address of a TensorLayout, and to the address of a swizzled layout.
+/// axis and the local address of a TensorLayout. That of a swizzled layout is the map of the layout below, with a last
+/// result that is not affine.
 pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
     let context = borrowed(&attribute.context());
     if let Some(layout) = tiled(attribute) {

@@ -95,6 +95,20 @@ func.func @access_places() {
   return
 }
 
+// A swizzle is no affine map, so upstream keeps the memref as it is.
+// MAP-LABEL: func.func @swizzled
+// MAP-SAME: memref<8x8xf32, #layout.swizzled<Sw<2,0,3> o ((8:8), (8:1))>>
+// MAP-SAME: memref<15x250xf32, #layout.swizzled<Sw<3,3,3> o {1,0:T(8,128)}>>
+// MAP: memref.alloc() : memref<64x64xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>
+func.func @swizzled(%a: memref<8x8xf32, #layout.swizzled<Sw<2,0,3> o ((8:8), (8:1))>>,
+    %b: memref<15x250xf32, #layout.swizzled<Sw<3,3,3> o {1,0:T(8,128)}>>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %m = memref.alloc() : memref<64x64xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>
+  %0 = affine.load %m[%c0, %c0] : memref<64x64xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>
+  memref.dealloc %m : memref<64x64xf32, #layout.swizzled<Sw<3,3,3> o {1,0}>>
+  return %0 : f32
+}
+
 // On the address alone, with one part to a dimension, it has strides.
 // CHECK-LABEL: func.func @address_views
 // CHECK: memref.subview {{.*}} : memref<2x3xf32, #layout.tensor_layout<((2:1), (3:2))>> to memref<1x2xf32, strided<[1, 2], offset: 2>>

@@ -10,6 +10,7 @@ mod machine;
 mod notations;
 mod offsets;
 mod shardings;
+mod swizzled;
 mod tensor_layout;
 mod tiles_of_parts;
 mod traffic;
