@@ -66,6 +66,7 @@ const CLOSED: &[(&str, &[&str])] = &[
         &["Expr", "Named", "Indexing", "IndexingMap", "Kind", "VariableOrigin", "Interval", "Domain"],
     ),
     ("layouts", &["Layout", "SplitConfig", "TileEntry", "TensorLayout", "Part", "Broadcast", "Spot", "View", "Slice"]),
+    ("swizzled layouts", &["Inner", "SwizzledLayout"]),
     ("shapes", &["Array", "Shape", "Dim", "Sizes", "Values"]),
     ("numbers", &["Decimal", "Count", "Footprint"]),
     ("yes, no or unknown", &["Equality", "Movement", "Moved", "RelayoutKind", "Held", "Copies"]),

@@ -13,7 +13,7 @@ use crate::reader::swizzles::Swizzle;
 use std::collections::BTreeMap;
 
 /// How the accesses of a buffer are swizzled, as far as they show it: numbers are addresses of any swizzle.
-type Shown = Option<Option<Swizzle>>;
+type FoundSwizzle = Option<Option<Swizzle>>;
 
 /// Takes the swizzles out of the addresses of lowered memory: that of swizzled layouts, and that of the function alone.
 ///
@@ -108,7 +108,7 @@ impl Statements {
         if let Maker::Subscript(Subscript::Constant(n)) = self.values[value].0 { Some(n) } else { None }
     }
 
-    fn shown(&self, buffer: BufferId) -> Shown {
+    fn shown(&self, buffer: BufferId) -> FoundSwizzle {
         let mut shown = None;
         for at in self.accesses(buffer) {
             let own = match self.access(at).map(|access| self.form(access.0)) {
