@@ -137,6 +137,7 @@ mod tests {
             reduced: 0,
             kept: 0,
             starts: Vec::new(),
+            swizzles: Vec::new(),
             packed: Vec::new(),
             values: Vec::new(),
         }

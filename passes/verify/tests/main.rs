@@ -13,6 +13,7 @@ mod reader {
     pub mod layouts;
     pub mod model;
     pub mod places;
+    pub mod swizzles;
     pub mod uses;
 }
 
