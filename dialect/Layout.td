@@ -24,9 +24,9 @@ def Layout_Dialect : Dialect {
   let summary = "Memory layouts of tensors and buffers";
   let description = [{
     Tiled layouts in XLA's notation, TensorLayouts over a tree of memories, and
-    swizzles of both, on tensors and on memrefs. A layout maps the index of each element to its
-    place in memory and does not change the value: two tensor types that differ
-    in their layouts only hold the same elements.
+    swizzles of both, on tensors and on memrefs. A layout maps the index of each
+    element to its place in memory and does not change the value: two tensor types
+    that differ in their layouts only hold the same elements.
 
     Layouts and machines print by the aliases `#tiled`, `#layout`, `#swizzled` and
     `#machine`, which stand before the module; with `--mlir-print-local-scope`, in

@@ -1,8 +1,8 @@
 //! `#layout.swizzled`: its map, and its checks against a type.
 //!
-//! An affine map cannot flip bits, unless a sum of remainders for each bit does, on which upstream's analysis of maps runs out of
-//! memory. So the map is that of the layout below, with one result more that is not affine: `d0 mod d0`. Passes that need an
-//! affine map, such as `--normalize-memrefs`, leave memrefs with it alone.
+//! A flipped bit is the remainder by 2 of a sum, but upstream's analysis of a map with such remainders takes all memory. So
+//! the map is that of the layout below, with one result more that is not affine: `d0 mod d0`. Passes that need an affine
+//! map, such as `--normalize-memrefs`, leave memrefs with it alone.
 
 use crate::element::{bits, not_a_number};
 use crate::{tensor_layout_rules, tiled_rules};
