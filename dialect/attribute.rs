@@ -63,6 +63,7 @@ fn reader(mnemonic: &str) -> Result<Reader, Error> {
     Ok(match mnemonic {
         TILED => |text| Layout::parse(text).map(Body::Tiled),
         TENSOR_LAYOUT => |text| TensorLayout::parse(text).map(Body::TensorLayout),
+        // (swizzled_c4) What is below a swizzle has whole elements in one memory.
         SWIZZLED => |text| SwizzledLayout::parse(text).map(Body::Swizzled),
         MACHINE => |text| Machine::parse(text).map(|machine| Body::Machine(Box::new(machine))),
         MEMORY_SPACE => |text| memory_space::parse(text).map(|number| Body::MemorySpace(number.into())),

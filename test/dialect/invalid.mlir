@@ -679,3 +679,10 @@ func.func private @swizzled(memref<9000000000000000000xi8, #layout.swizzled<Sw<1
 // CHECK: :[[#@LINE+2]]:86: error:
 // expected-error@+1 {{layout Sw<3,3,3> o {1,0}: expected an integer, index, floating-point or complex element type, found '!llvm.ptr'}}
 func.func private @swizzled(tensor<8x8x!llvm.ptr, #layout.swizzled<Sw<3,3,3> o {1,0}>>)
+
+// -----
+
+// (swizzled_c6)
+// CHECK: :[[#@LINE+2]]:80: error:
+// expected-error@+1 {{expected the end of the layout, found `x`}}
+func.func private @swizzled(tensor<8x8xf32, #layout.swizzled<Sw<3,3,3> o {1,0} x>>)
