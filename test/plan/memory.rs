@@ -1023,6 +1023,15 @@ fn random_programs_take_what_the_definition_says() {
             for (at, expected) in expected.iter().enumerate() {
                 let moments = used.running(&module, *space, at);
                 assert_eq!(whole + live(&moments), *expected, "space {space}, at {at}\n{text}");
+                let all = used.live_buffers(&module, *space, at).unwrap();
+                let of = |role: Role| -> i64 {
+                    let own = all.iter().filter(|own| own.buffer.role == role && own.buffer.space == *space);
+                    own.map(|own| own.buffer.footprint.padded).sum()
+                };
+                let by_role = [Role::Parameter, Role::Result, Role::Constant, Role::Temporary].map(of);
+                let [arguments, outputs, constants] = [found.arguments, found.outputs, found.constants];
+                let expected = [arguments.padded, outputs.padded, constants.padded, expected - whole];
+                assert_eq!(by_role, expected, "space {space}, at {at}\n{text}");
                 inside += usize::from(moments.len() > 1);
             }
             *peaks.entry(*space).or_default() += usize::from(found.temporaries > 0);

@@ -3,11 +3,12 @@
 use super::buffers::{Buffer, FrameBuffers, Role, buffers};
 use super::footprint::Footprint;
 use super::inside::{FramePeak, Frames, Timelines};
+use super::names::Names;
 use super::outputs::{InOutput, in_outputs, inner_tables, tables};
 use super::runs::{RunsAs, called, until};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tensor_layout::hlo::{Computation, Module};
-use tensor_layout::operations::shape::{Array, leaves};
+use tensor_layout::operations::shape::leaves;
 use tensor_layout::text::Error;
 
 /// The memory use of a program.
@@ -64,6 +65,18 @@ pub struct Moment {
     pub vacant: Vec<usize>,
 }
 
+/// A live buffer, in a computation that runs in this way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LiveBuffer {
+    /// The number of the computation.
+    pub computation: usize,
+    /// How the computation runs.
+    pub frame: RunsAs,
+    /// The buffer.
+    pub buffer: Buffer,
+}
+
 impl MemoryUse {
     /// The memory use of a module.
     ///
@@ -85,7 +98,7 @@ impl MemoryUse {
         }
         let entry = buffers(module, module.entry, RunsAs::Entry, &used.frames)?;
         used.place(module, entry)?;
-        used.add_whole(module, &wanted)?;
+        used.add_whole(module)?;
         let output = &module.computations[module.entry].result().shape;
         let running: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
         let inner = inner_tables(output, running.into_iter().map(|number| &module.computations[number]));
@@ -147,35 +160,79 @@ impl MemoryUse {
     }
 
     /// Adds arguments, outputs and constants, which are live for the whole run.
-    fn add_whole(&mut self, module: &Module, wanted: &BTreeSet<(usize, RunsAs)>) -> Result<(), Error> {
+    fn add_whole(&mut self, module: &Module) -> Result<(), Error> {
+        for own in self.whole(module)? {
+            let space = self.spaces.entry(own.buffer.space).or_default();
+            let sum = match own.buffer.role {
+                Role::Parameter => &mut space.arguments,
+                Role::Constant => &mut space.constants,
+                _ => &mut space.outputs,
+            };
+            *sum = sum.plus(own.buffer.footprint)?;
+        }
+        Ok(())
+    }
+
+    /// The buffers that are live for the whole run: the arguments, the outputs that alias none, and all constants, each
+    /// with the range in which it holds a value.
+    fn whole(&self, module: &Module) -> Result<Vec<LiveBuffer>, Error> {
         let entry = &module.computations[module.entry];
-        let mut add = |array: &Array, to: fn(&mut Space) -> &mut Footprint| -> Result<(), Error> {
-            let Some(footprint) = Footprint::of(array)? else { return Ok(()) };
-            let sum = to(self.spaces.entry(array.layout.memory_space).or_default());
-            *sum = sum.plus(footprint)?;
-            Ok(())
-        };
+        let mut found = Vec::new();
         for parameter in &entry.parameters {
-            for array in leaves(&entry.instructions[*parameter].shape) {
-                add(array, |space| &mut space.arguments)?;
-            }
+            self.add(module, (module.entry, *parameter), Role::Parameter, &mut found)?;
         }
         let donated = &self.frames[&(module.entry, RunsAs::Entry)].donated;
         let donated: BTreeSet<usize> = donated.iter().map(|pair| pair.result).collect();
-        for (leaf, array) in leaves(&entry.result().shape).into_iter().enumerate() {
-            if !donated.contains(&leaf) {
-                add(array, |space| &mut space.outputs)?;
+        let outputs = found.len();
+        self.add(module, (module.entry, entry.root), Role::Result, &mut found)?;
+        let mut outputs = found.split_off(outputs);
+        outputs.retain(|own| !donated.contains(&own.buffer.made.1));
+        let mut names = Names::new(entry);
+        outputs.iter_mut().for_each(|own| own.buffer.made = names.source(own.buffer.made));
+        found.append(&mut outputs);
+        let computations: BTreeSet<usize> = self.frames.keys().map(|(number, _)| *number).collect();
+        for number in computations {
+            let instructions = &module.computations[number].instructions;
+            for k in (0..instructions.len()).filter(|k| instructions[*k].opcode == "constant") {
+                self.add(module, (number, k), Role::Constant, &mut found)?;
             }
         }
-        let computations: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
-        for number in computations {
-            for instruction in module.computations[number].instructions.iter().filter(|i| i.opcode == "constant") {
-                for array in leaves(&instruction.shape) {
-                    add(array, |space| &mut space.constants)?;
-                }
-            }
+        Ok(found)
+    }
+
+    /// Adds the arrays of an instruction that are live for the whole run.
+    fn add(
+        &self,
+        module: &Module,
+        (computation, k): (usize, usize),
+        role: Role,
+        to: &mut Vec<LiveBuffer>,
+    ) -> Result<(), Error> {
+        let mut frames = self.frames.range((computation, RunsAs::Entry)..=(computation, RunsAs::Body));
+        let Some(((_, frame), own)) = frames.next() else { return Ok(()) };
+        for (leaf, array) in leaves(&module.computations[computation].instructions[k].shape).into_iter().enumerate() {
+            let (Some(footprint), Some(buffer)) = (Footprint::of(array)?, own.of[k][leaf]) else { continue };
+            let (space, live) = (array.layout.memory_space, own.buffers[buffer].live);
+            let buffer = Buffer { role, made: (k, leaf), footprint, space, live };
+            to.push(LiveBuffer { computation, frame: *frame, buffer });
         }
         Ok(())
+    }
+
+    /// All buffers of a memory space that are live while the entry is at one instruction: those of the whole run, and
+    /// the temporaries beside them. Their padded bytes add up to [`timeline`](Self::timeline).
+    ///
+    /// # Errors
+    /// Bytes that overflow 64 bits.
+    pub fn live_buffers(&self, module: &Module, space: u8, at: usize) -> Result<Vec<LiveBuffer>, Error> {
+        let mut found = self.whole(module)?;
+        found.retain(|own| own.buffer.space == space);
+        for moment in self.running(module, space, at) {
+            let Moment { computation, frame, .. } = moment;
+            let live = self.live_at(&moment, space).cloned();
+            found.extend(live.map(|buffer| LiveBuffer { computation, frame, buffer }));
+        }
+        Ok(found)
     }
 
     /// The live bytes of a memory space at each instruction of the entry; `None` if the space is unused.

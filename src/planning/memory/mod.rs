@@ -79,8 +79,8 @@ mod tasks;
 
 pub use buffers::{Buffer, FrameBuffers, Role};
 pub use footprint::{Footprint, LaneUse};
-pub use live::{MemoryUse, Moment, Space};
+pub use live::{LiveBuffer, MemoryUse, Moment, Space};
 pub use outputs::InOutput;
-pub use relayout::{Relayout, RelayoutKind, relayout};
+pub use relayout::{Relayout, RelayoutKind, fused_relayouts, relayout};
 pub use runs::RunsAs;
 pub use schedule::Schedule;

@@ -2,6 +2,7 @@
 //! bitcasts.
 
 use super::footprint::Footprint;
+use super::names::Names;
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::hlo::{Computation, Instruction};
 use tensor_layout::operations::operation::Operation;
@@ -64,6 +65,31 @@ pub fn relayout(computation: &Computation, instruction: &Instruction) -> Result<
     };
     let moved = read.plus(written)?;
     Ok(Some(Relayout { kind, arrays: Box::new((from.clone(), to.clone())), moved, free }))
+}
+
+/// The relayouts inside a fusion that read or write memory, each with its instruction: the operand is a parameter, or
+/// the result leaves the fusion. The bytes are those of memory alone.
+///
+/// # Errors
+/// Bytes that overflow 64 bits.
+pub fn fused_relayouts(fused: &Computation) -> Result<Vec<(usize, Relayout)>, Error> {
+    let mut names = Names::new(fused);
+    let results = names.sources(fused.root);
+    let mut found = Vec::new();
+    for (k, instruction) in fused.instructions.iter().enumerate() {
+        let Some(moved) = relayout(fused, instruction)?.filter(|own| own.kind == RelayoutKind::Layout) else {
+            continue;
+        };
+        let from = names.source((instruction.operands[0], 0)).0;
+        let reads = fused.instructions[from].opcode == "parameter";
+        let sides = [(reads, &moved.arrays.0), (results.contains(&(k, 0)), &moved.arrays.1)];
+        let mut bytes = None;
+        for (_, array) in sides.into_iter().filter(|(is_memory, _)| *is_memory) {
+            bytes = Some(Footprint::of(array)?.unwrap_or_default().plus(bytes.unwrap_or_default())?);
+        }
+        found.extend(bytes.map(|bytes| (k, Relayout { moved: bytes, ..moved })));
+    }
+    Ok(found)
 }
 
 /// The operation, and the arrays before and after.

@@ -4,6 +4,7 @@
 //! `layout-inspect '((4_PE, 3:8), (8:1))'` the places of the elements, and the elements of each place. Each subcommand
 //! has a file with its options and its function; `layout-inspect --json` is the line protocol of `protocol`.
 
+mod advice;
 mod clock;
 mod convert;
 mod copies;

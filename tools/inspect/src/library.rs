@@ -64,7 +64,7 @@ pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, U
     alone(|| {
         let target = Target::parse(machine).map_err(Unwritten::Machine)?;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
-        let summary = Report::new(&module, &target)?.summary(top)?;
+        let summary = Report::new(&module, &target)?.advised(top)?;
         Ok(Written { json: json!(summary).to_string(), text: warned(text, &module) + &screen(&summary) })
     })
 }

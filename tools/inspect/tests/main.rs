@@ -5,6 +5,7 @@ mod program;
 #[path = "../../../test/reference/sample.rs"]
 mod sample;
 
+mod advice;
 mod certificate;
 mod convert;
 mod devices;

@@ -144,6 +144,13 @@ fn memory_rows(report: &Value) -> Vec<Value> {
     report["spaces"].as_array().unwrap().iter().map(row).collect()
 }
 
+/// The bytes of what is live at the peak of each memory, as the page lists it.
+fn live_rows(report: &Value) -> Vec<Value> {
+    let row = |live: &Value| json!([live["padded_bytes"], live["logical_bytes"]]);
+    let all = report["spaces"].as_array().unwrap().iter().filter(|memory| memory["peak"]["bytes"] != json!(0));
+    all.flat_map(|memory| memory["peak"]["buffers"]["entries"].as_array().unwrap()).map(row).collect()
+}
+
 /// The page shows the report's numbers, to the byte.
 #[test]
 fn the_numbers_of_the_report() {
@@ -152,12 +159,13 @@ fn the_numbers_of_the_report() {
         let report: Value =
             serde_json::from_str(&printed(&["-", "--summary", "--json", "--top", "30"], &text)).unwrap();
         browser.open(&page(&format!("numbers-{name}.html"), &text, &[]));
-        assert_eq!(figures(&browser, "totals", "tbody"), json!(memory_rows(&report)), "{name}");
+        let totals = [memory_rows(&report), live_rows(&report)].concat();
+        assert_eq!(figures(&browser, "totals", "tbody"), json!(totals), "{name}");
         let own = |list: &str| -> Vec<Value> {
-            let origin = |origin: &Value| json!([origin["live"], origin["waste"]]);
-            report[list].as_array().unwrap().iter().map(origin).collect()
+            let share = |share: &Value| json!([share["padded"], share["logical"]]);
+            report["peak"][list]["entries"].as_array().unwrap().iter().map(share).collect()
         };
-        assert_eq!(figures(&browser, "origins", "tbody"), json!([own("sources"), own("op_names")].concat()), "{name}");
+        assert_eq!(figures(&browser, "origins", "tbody"), json!([own("lines"), own("scopes")].concat()), "{name}");
         let tensors = figures(&browser, "tensors", "tbody");
         for worst in report["worst"].as_array().unwrap() {
             let (padded, logical) = (worst["padded_bytes"].as_i64().unwrap(), worst["logical_bytes"].as_i64().unwrap());
@@ -247,7 +255,7 @@ fn hostile_texts_stay_texts() {
         "return [document.title, document.scripts.length, document.images.length,
                  performance.getEntriesByType('resource').length, document.querySelectorAll('main > *').length];",
     );
-    assert_eq!(found, json!(["Memory of narrow", 2, 0, 0, 6]));
+    assert_eq!(found, json!(["Memory of narrow", 2, 0, 0, 7]));
     let texts = browser.script("return document.querySelector('#origins').parentElement.textContent");
     assert!(texts.as_str().unwrap().contains("</script><script>document.title='run'</script>"), "{texts}");
 }

@@ -1,22 +1,24 @@
 //! Measures and ranks the memory report of a module.
 
+use super::origins::Origins;
 use super::summary::{
-    Best, Bytes, Kind, Live, Memory, Move, OrderAnswer, Origin, Peak, Provenance, Summary, Tensor, Transfers,
-    provenance, space_name,
+    Bytes, Kind, Listed, LiveTensor, Memory, Move, OrderAnswer, Peak, Provenance, Share, Summary, Tensor, Transfers,
+    space_name,
 };
+use crate::advice::Advised;
 use crate::schedule::{OrderPeaks, ScheduleOption};
-use layout_plan::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, RelayoutKind, Role, RunsAs};
+use layout_plan::memory::{self, Footprint, LaneUse, LiveBuffer, MemoryUse, Moment, RelayoutKind, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::{Array, Operation, leaves};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
-use tensor_layout::tiled::Layout;
 
 /// A module with its buffers.
 pub struct Report<'m> {
     module: &'m Module,
     used: MemoryUse,
+    origins: Origins<'m>,
     /// The machine whose layouts are compared.
     target: &'m Target,
     /// The peaks in the order of the file and the bounds for all orders, where the module is in another order.
@@ -39,7 +41,8 @@ impl<'m> Report<'m> {
     /// # Errors
     /// An attribute about aliases is invalid; 64 bits do not hold the bytes.
     pub fn new(module: &'m Module, target: &'m Target) -> Result<Report<'m>, Error> {
-        Ok(Report { module, used: MemoryUse::of(module)?, target, order: None })
+        let (used, origins) = (MemoryUse::of(module)?, Origins::of(module));
+        Ok(Report { module, used, origins, target, order: None })
     }
 
     /// The report of a module in another order than the file's; `order` has the file's peaks, and the bounds.
@@ -50,6 +53,11 @@ impl<'m> Report<'m> {
     /// The buffers of the module, and when they are live.
     pub fn used(&self) -> &MemoryUse {
         &self.used
+    }
+
+    /// Where the instructions come from.
+    pub fn origins(&self) -> &Origins<'m> {
+        &self.origins
     }
 
     /// The live bytes of a memory at each instruction of the entry, with their names.
@@ -63,12 +71,12 @@ impl<'m> Report<'m> {
     /// # Errors
     /// 64 bits do not hold the bytes.
     pub fn summary(&self, top: usize) -> Result<Summary, Error> {
-        let spaces: Vec<Memory> = self.used.spaces.keys().map(|space| self.memory(*space)).collect::<Result<_, _>>()?;
+        let spaces: Vec<Memory> =
+            self.used.spaces.keys().map(|space| self.memory(*space, top)).collect::<Result<_, _>>()?;
         let main = spaces.iter().find(|memory| memory.space == 0);
         let of_main = |get: fn(&Memory) -> Bytes| main.map_or(Bytes::default(), get);
         let owned = self.owned();
         let (relayouts, transfers) = self.moves(top)?;
-        let (sources, op_names) = self.origins(&owned, top);
         Ok(Summary {
             module: self.module.name.clone(),
             scheduled: self.used.is_scheduled,
@@ -77,26 +85,34 @@ impl<'m> Report<'m> {
             arguments: of_main(|memory| memory.arguments),
             outputs: of_main(|memory| memory.outputs),
             temporaries: main.map_or(0, |memory| memory.temporaries),
-            peak: main.map_or_else(|| self.peak(0), |memory| memory.peak.clone()),
+            peak: main.map_or_else(|| self.peak(0, &[], top), |memory| memory.peak.clone()),
             live_at_peak: of_main(|memory| memory.live_at_peak),
-            worst: worst(owned, self.target, top),
+            advice: Vec::new(),
+            worst: self.worst(owned, top),
             spaces,
             relayouts,
             transfers,
-            sources,
-            op_names,
             warnings: self.module.warning_messages(),
         })
     }
 
-    fn memory(&self, space: u8) -> Result<Memory, Error> {
+    /// The report with what lowers the peak.
+    ///
+    /// # Errors
+    /// 64 bits do not hold the bytes of the module or of a changed one.
+    pub fn advised(&self, top: usize) -> Result<Summary, Error> {
+        let (module, target, used, origins) = (self.module, self.target, &self.used, &self.origins);
+        let at = used.spaces.get(&0).map_or(0, |own| own.at);
+        let live = used.live_buffers(module, 0, at)?;
+        let advice = Advised { module, target, used, origins, live: &live }.advice(top)?;
+        Ok(Summary { advice, ..self.summary(top)? })
+    }
+
+    fn memory(&self, space: u8, top: usize) -> Result<Memory, Error> {
         let own = &self.used.spaces[&space];
-        let mut live_at_peak = own.arguments.plus(own.outputs)?.plus(own.constants)?;
-        for moment in self.used.peak(self.module, space) {
-            for buffer in self.used.live_at(&moment, space) {
-                live_at_peak = live_at_peak.plus(buffer.footprint)?;
-            }
-        }
+        let live = self.used.live_buffers(self.module, space, own.at)?;
+        let sum = |sum: Footprint, own: &LiveBuffer| sum.plus(own.buffer.footprint);
+        let live_at_peak = live.iter().try_fold(Footprint::default(), sum)?;
         Ok(Memory {
             space,
             name: space_name(space),
@@ -106,7 +122,7 @@ impl<'m> Report<'m> {
             temporaries: own.temporaries,
             tables: own.tables,
             inner_tables: own.inner_tables,
-            peak: self.peak(space),
+            peak: self.peak(space, &live, top),
             order: self
                 .order
                 .as_ref()
@@ -130,7 +146,7 @@ impl<'m> Report<'m> {
         let (mut others, mut rest) = (0, Footprint::default());
         for (place, (waste, buffer)) in ranked.iter().enumerate() {
             if place < top || *waste < top && buffer.footprint.waste() > 0 {
-                named.push(tensor_row(buffer, self.target));
+                named.push(self.tensor(buffer));
             } else {
                 others += 1;
                 rest = rest.plus(buffer.footprint)?;
@@ -150,7 +166,7 @@ impl<'m> Report<'m> {
             let always = !matches!(buffer.role, Role::Temporary);
             buffer.array.layout.memory_space == space && (always || live.contains(&buffer.place))
         });
-        worst(owned, self.target, 1).pop()
+        self.worst(owned, 1).pop()
     }
 
     fn at(&self, moment: &Moment) -> (&'m Computation, &'m Instruction) {
@@ -158,34 +174,78 @@ impl<'m> Report<'m> {
         (computation, &computation.instructions[moment.instruction])
     }
 
-    fn peak(&self, space: u8) -> Peak {
-        /// How many live temporaries are named.
-        const NAMED: usize = 2;
+    fn peak(&self, space: u8, live: &[LiveBuffer], top: usize) -> Peak {
         let moments = self.used.peak(self.module, space);
         let (_, running) = self.at(&moments[0]);
         let inside = |moment: &Moment| {
             let (computation, instruction) = self.at(moment);
             format!("{} in {}", instruction.name, computation.name)
         };
-        let mut live: Vec<(&Computation, &Buffer)> = Vec::new();
-        for moment in &moments {
-            let computation = &self.module.computations[moment.computation];
-            live.extend(self.used.live_at(moment, space).map(|buffer| (computation, buffer)));
-        }
-        live.sort_by_key(|(_, buffer)| -buffer.footprint.padded);
-        let named = |(computation, buffer): &(&Computation, &Buffer)| {
-            let made = &computation.instructions[buffer.made.0];
-            let shape = leaves(&made.shape)[buffer.made.1].to_string();
-            Live { name: made.name.clone(), shape, bytes: buffer.footprint.padded }
+        let has_tiles = live.iter().any(|own| self.array(own).layout.is_tiled());
+        let memory = self.target.machine().memories.iter().rfind(|memory| has_tiles && memory.space == space);
+        let line = |origin: Provenance| origin.source.or(origin.op_name);
+        let scope = |origin: Provenance| {
+            let name = origin.op_name.or(origin.source)?;
+            Some(name.rsplit_once('/').map_or(&*name, |(scope, _)| scope).to_string())
         };
         Peak {
             bytes: self.used.spaces.get(&space).map_or(0, |own| own.peak),
             instruction: running.name.clone(),
             position: moments[0].instruction,
             inside: moments[1..].iter().map(inside).collect(),
-            origin: provenance(&running.source),
-            live: live.iter().take(NAMED).map(named).collect(),
+            origin: self.origins.get(running, (moments[0].computation, moments[0].instruction)),
+            capacity: memory.map(|memory| memory.bytes),
+            buffers: Listed::new(
+                live.iter().map(|own| self.live(own)).collect(),
+                |own: &LiveTensor| own.footprint.padded_bytes,
+                top,
+            ),
+            lines: self.shares(live, line, top),
+            scopes: self.shares(live, scope, top),
         }
+    }
+
+    fn array(&self, own: &LiveBuffer) -> &'m Array {
+        let (k, leaf) = own.buffer.made;
+        leaves(&self.module.computations[own.computation].instructions[k].shape)[leaf]
+    }
+
+    fn live(&self, own: &LiveBuffer) -> LiveTensor {
+        let computation = &self.module.computations[own.computation];
+        let (made, last_read) = own.buffer.live;
+        let instruction = &computation.instructions[own.buffer.made.0];
+        LiveTensor {
+            name: instruction.name.clone(),
+            computation: computation.name.clone(),
+            opcode: instruction.opcode.clone(),
+            shape: self.array(own).to_string(),
+            kind: Kind::of(own.buffer.role, own.frame),
+            footprint: own.buffer.footprint.into(),
+            made,
+            last_read,
+            reader: computation.instructions[last_read].name.clone(),
+            origin: self.origins.get(instruction, (own.computation, own.buffer.made.0)),
+        }
+    }
+
+    /// The live buffers by what `name` says of their origins.
+    fn shares(&self, live: &[LiveBuffer], name: impl Fn(Provenance) -> Option<String>, top: usize) -> Listed<Share> {
+        let mut all: BTreeMap<String, Share> = BTreeMap::new();
+        for own in live {
+            let k = own.buffer.made.0;
+            let instruction = &self.module.computations[own.computation].instructions[k];
+            let name = match Kind::of(own.buffer.role, own.frame) {
+                Kind::Argument => "arguments".to_string(),
+                _ => name(self.origins.get(instruction, (own.computation, k))).unwrap_or_else(|| "unknown".to_string()),
+            };
+            let bytes = Bytes::default();
+            let share = all.entry(name).or_insert_with_key(|name| Share { name: name.clone(), buffers: 0, bytes });
+            share.buffers += 1;
+            // Both sums are at most those of all that is live, which fit.
+            share.bytes.logical += own.buffer.footprint.logical;
+            share.bytes.padded += own.buffer.footprint.padded;
+        }
+        Listed::new(all.into_values().collect(), |share: &Share| share.bytes.padded, top)
     }
 
     /// The buffers of the program; a computation that runs in two ways counts once.
@@ -218,6 +278,10 @@ impl<'m> Report<'m> {
         for number in computations {
             let computation = &self.module.computations[number];
             for (k, instruction) in computation.instructions.iter().enumerate() {
+                for fused in instruction.called.iter().filter(|_| instruction.opcode == "fusion") {
+                    let inside = memory::fused_relayouts(&self.module.computations[*fused])?;
+                    found.extend(inside.into_iter().map(|(k, moved)| (*fused, k, moved)));
+                }
                 let Some(moved) = memory::relayout(computation, instruction)? else { continue };
                 if let RelayoutKind::Space { .. } = moved.kind {
                     transfers.count += 1;
@@ -240,26 +304,7 @@ impl<'m> Report<'m> {
         let made = maker(computation, instruction.operands[0]);
         let users = users(computation, k);
         let named = |k: usize| format!("{} ({})", computation.instructions[k].name, computation.instructions[k].opcode);
-        let ends = computation.root == k || users.contains(&computation.root);
-        let is_entry = number == self.module.entry;
         let (from, to) = &*moved.arrays;
-        let spaces = (from.layout.memory_space, to.layout.memory_space);
-        let free = match spaces.0 == spaces.1 {
-            true => "free".to_string(),
-            false => format!("only a move to {}", space_name(spaces.1)),
-        };
-        let is_argument = is_entry && computation.instructions[made].opcode == "parameter";
-        let remedy = if moved.kind == RelayoutKind::Same {
-            "the layout is the same: a copy in time, or for a buffer that is written".to_string()
-        } else if is_argument && instruction.opcode.starts_with("copy") {
-            let layout = Layout { memory_space: spaces.0, ..to.layout.clone() };
-            format!("{free} if the argument {} is {layout}", computation.instructions[made].name)
-        } else if let Some(layout) = &moved.free {
-            let who = if is_entry && ends { "the output is" } else { "its users take" };
-            format!("{free} if {who} {layout}")
-        } else {
-            "no layout of the result was found that makes it free".to_string()
-        };
         Move {
             name: instruction.name.clone(),
             computation: computation.name.clone(),
@@ -269,78 +314,33 @@ impl<'m> Report<'m> {
             bytes: moved.moved.padded,
             producer: named(made),
             users: users.iter().take(NAMED).map(|k| named(*k)).collect(),
-            remedy,
-            origin: provenance(&instruction.source),
+            origin: self.origins.get(instruction, (number, k)),
         }
     }
 
-    /// The buffers grouped by source line, and by `op_name`.
-    fn origins(&self, owned: &[DefinedBuffer], top: usize) -> (Vec<Origin>, Vec<Origin>) {
-        let mut live: BTreeMap<(usize, (usize, usize)), i64> = BTreeMap::new();
-        for space in self.used.spaces.keys() {
-            for moment in self.used.peak(self.module, *space) {
-                for buffer in self.used.live_at(&moment, *space) {
-                    live.insert((moment.computation, buffer.made), buffer.footprint.padded);
-                }
-            }
-        }
-        let mut all = [BTreeMap::<String, (i64, i64)>::new(), BTreeMap::new()];
-        for buffer in owned.iter().filter(|buffer| matches!(buffer.role, Role::Temporary | Role::Result)) {
-            let at_peak = match buffer.role {
-                Role::Result => Some(buffer.footprint.padded),
-                _ => live.get(&buffer.place).copied(),
-            };
-            let Provenance { source, op_name } = provenance(&buffer.instruction.source);
-            for (of, name) in all.iter_mut().zip([source, op_name]) {
-                let sum = of.entry(name.unwrap_or_else(|| "unknown".to_string())).or_default();
-                sum.0 = sum.0.saturating_add(at_peak.unwrap_or(0));
-                sum.1 = sum.1.saturating_add(buffer.footprint.waste());
-            }
-        }
-        let [sources, op_names] = all.map(|of| {
-            let mut of: Vec<Origin> =
-                of.into_iter().map(|(name, (live, waste))| Origin { name, live, waste }).collect();
-            of.sort_by_key(|origin| (-origin.live, -origin.waste));
-            of.truncate(top);
-            of
-        });
-        (sources, op_names)
+    /// The tensors that waste most, and the layouts of the machine that waste less.
+    fn worst(&self, mut owned: Vec<DefinedBuffer>, top: usize) -> Vec<Tensor> {
+        owned.retain(|buffer| buffer.footprint.waste() > 0);
+        owned.sort_by_key(|buffer| -buffer.footprint.waste());
+        owned.iter().take(top).map(|buffer| self.tensor(buffer)).collect()
     }
-}
 
-/// The tensors that waste most, and the layouts of a machine that waste less.
-fn worst(mut owned: Vec<DefinedBuffer>, target: &Target, top: usize) -> Vec<Tensor> {
-    owned.retain(|buffer| buffer.footprint.waste() > 0);
-    owned.sort_by_key(|buffer| -buffer.footprint.waste());
-    owned.iter().take(top).map(|buffer| tensor_row(buffer, target)).collect()
-}
-
-/// A buffer as a row of the report.
-fn tensor_row(buffer: &DefinedBuffer, target: &Target) -> Tensor {
-    let used = LaneUse::of(buffer.array);
-    let pair = |(used, of): (i64, i64)| [used, of];
-    Tensor {
-        name: buffer.instruction.name.clone(),
-        computation: buffer.computation.name.clone(),
-        shape: buffer.array.to_string(),
-        kind: Kind::of(buffer.role, buffer.frame),
-        space: buffer.array.layout.memory_space,
-        footprint: buffer.footprint.into(),
-        lanes: used.map(|used| pair(used.lanes)),
-        sublanes: used.and_then(|used| used.sublanes).map(pair),
-        best: best(buffer.array, buffer.footprint, target),
-        origin: provenance(&buffer.instruction.source),
+    /// A buffer as a row of the report.
+    fn tensor(&self, buffer: &DefinedBuffer) -> Tensor {
+        let used = LaneUse::of(buffer.array);
+        let pair = |(used, of): (i64, i64)| [used, of];
+        Tensor {
+            name: buffer.instruction.name.clone(),
+            computation: buffer.computation.name.clone(),
+            shape: buffer.array.to_string(),
+            kind: Kind::of(buffer.role, buffer.frame),
+            space: buffer.array.layout.memory_space,
+            footprint: buffer.footprint.into(),
+            lanes: used.map(|used| pair(used.lanes)),
+            sublanes: used.and_then(|used| used.sublanes).map(pair),
+            origin: self.origins.get(buffer.instruction, (buffer.place.0, buffer.place.1.0)),
+        }
     }
-}
-
-/// The layout of a machine that takes the fewest bytes, where an array has tiles and takes more.
-fn best(array: &Array, taken: Footprint, target: &Target) -> Option<Best> {
-    let sizes = array.sizes().filter(|_| array.layout.is_tiled())?;
-    // An array that fits no layout of the machine has no better one.
-    let least = target.layouts(array.element, &sizes).ok()?.into_iter().next()?;
-    let layout = Layout { memory_space: array.layout.memory_space, ..least.layout };
-    let saves = taken.padded.saturating_sub(least.padded_bytes);
-    (saves > 0).then(|| Best { layout: layout.to_string(), padded_bytes: least.padded_bytes, saves })
 }
 
 /// The instruction that defines a value, behind bitcasts and the end of an asynchronous pair.

@@ -6,6 +6,7 @@
 
 pub mod json;
 pub mod measure;
+pub mod origins;
 mod page;
 pub mod rows;
 mod screen;
@@ -158,7 +159,7 @@ fn one(
     }
     // An entry below the top of one report may be in the top of the other: a difference needs all.
     let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
-    let summary = report.summary(top).map_err(in_text)?;
+    let summary = if options.diff.is_some() { report.summary(top) } else { report.advised(top) }.map_err(in_text)?;
     let over = most.and_then(|most| over(file, &report, summary.live_at_peak, most));
     Ok((summary, over))
 }

@@ -1,6 +1,7 @@
 //! The memory report on one screen, about 40 lines of 100 columns; a table of several files; and a difference of two.
 
-use super::summary::{Bytes, Memory, Origin, Summary};
+use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Share, Summary};
+use crate::advice::Advice;
 use std::collections::BTreeMap;
 
 /// The most columns of a line.
@@ -61,10 +62,11 @@ pub fn screen(summary: &Summary) -> String {
     };
     line(&mut out, format!("{}: {} instructions, {order}", summary.module, summary.instructions));
     totals(&mut out, &summary.spaces);
+    advice(&mut out, &summary.advice);
     worst(&mut out, summary);
     relayouts(&mut out, summary);
-    origins(&mut out, "by source line", &summary.sources);
-    origins(&mut out, "by op_name", &summary.op_names);
+    shares(&mut out, "peak by source line", &summary.peak, &summary.peak.lines);
+    shares(&mut out, "peak by name scope", &summary.peak, &summary.peak.scopes);
     out
 }
 
@@ -96,17 +98,77 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         let less = order.file - peak;
         line(out, format!("order of {}: {less} bytes less than in the order of the text, {least}", memory.name));
     }
-    for memory in spaces.iter().filter(|memory| memory.temporaries >= SMALL).take(2) {
-        let peak = &memory.peak;
-        let from = peak.origin.source.iter().chain(&peak.origin.op_name).cloned().collect::<Vec<_>>().join(" ");
-        line(out, format!("peak of {}: {} bytes, at {} {from}", memory.name, peak.bytes, peak.instruction));
-        if let Some(inside) = peak.inside.last() {
-            line(out, format!("  inside it at {inside}"));
-        }
-        for live in &peak.live {
-            line(out, format!("  {:>10}  {} {}", bytes(live.bytes), live.name, live.shape));
-        }
+    // The main memory decides whether the program fits; the small ones have one line each.
+    for memory in spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= SMALL).take(2) {
+        peak(out, memory);
     }
+}
+
+/// What lowers the peak.
+fn advice(out: &mut String, advice: &[Advice]) {
+    if !advice.is_empty() {
+        line(out, "\nwhat lowers the peak of the main memory");
+    }
+    for own in advice {
+        let cost = match own.cost {
+            None => String::new(),
+            Some(cost) if cost < 0 => format!(", {} {}s less", cost.unsigned_abs(), own.unit),
+            Some(cost) => format!(", {cost} {}s more", own.unit),
+        };
+        line(out, format!("{:>10} less  {}", bytes(own.saves), own.change));
+        line(out, format!("                 peak {}{cost}", bytes(own.peak)));
+        wrapped(out, "                 ", &own.code);
+    }
+}
+
+/// A text in lines of at most the width, each after `indent`.
+fn wrapped(out: &mut String, indent: &str, text: &str) {
+    let mut row = String::new();
+    for word in text.split(' ') {
+        if !row.is_empty() && indent.len() + row.chars().count() + 1 + word.chars().count() > WIDTH {
+            line(out, format!("{indent}{row}"));
+            row.clear();
+        }
+        row = if row.is_empty() { word.to_string() } else { format!("{row} {word}") };
+    }
+    line(out, format!("{indent}{row}"));
+}
+
+/// What is live at the peak: with its buffers, in the main memory.
+fn peak(out: &mut String, Memory { name, space, peak, .. }: &Memory) {
+    let from = peak.origin.source.iter().chain(&peak.origin.op_name).cloned().collect::<Vec<_>>().join(" ");
+    let fits = |capacity: i64| if peak.bytes > capacity { ", which does not fit" } else { "" };
+    let of = |capacity: i64| format!("{} of {}{}, ", bytes(peak.bytes), bytes(capacity), fits(capacity));
+    let of = peak.capacity.map_or(String::new(), of);
+    line(out, format!("\npeak of {name}: {of}{} bytes, at {} {from}", peak.bytes, peak.instruction));
+    if let Some(inside) = peak.inside.last() {
+        line(out, format!("  inside it at {inside}"));
+    }
+    if *space != 0 {
+        return;
+    }
+    for live in &peak.buffers.entries {
+        let LiveTensor { kind, name, shape, made, last_read, reader, .. } = live;
+        let padded = live.footprint.padded_bytes;
+        line(out, format!("{:>10} {:>6}  {} {name} {shape}", bytes(padded), part(padded, peak.bytes), kind.name()));
+        let from: String = live.origin.source.iter().chain(&live.origin.op_name).map(|own| format!(" {own}")).collect();
+        let from = if from.is_empty() { from } else { format!(";{from}") };
+        line(out, format!("                   made at {made}, last read at {last_read} by {reader}{from}"));
+    }
+    others(out, &peak.buffers, peak.bytes, "buffers");
+}
+
+/// The line of the entries that are not listed.
+fn others<T>(out: &mut String, listed: &Listed<T>, whole: i64, what: &str) {
+    if listed.others > 0 {
+        let (others, rest) = (listed.others, listed.other_bytes);
+        line(out, format!("{:>10} {:>6}  {others} other {what}", bytes(rest), part(rest, whole)));
+    }
+}
+
+/// A share of the whole, in percent.
+fn part(bytes: i64, whole: i64) -> String {
+    format!("{:.0} %", bytes as f64 * 100.0 / whole.max(1) as f64)
 }
 
 fn worst(out: &mut String, summary: &Summary) {
@@ -124,9 +186,6 @@ fn worst(out: &mut String, summary: &Summary) {
         let (logical, padded) = (bytes(tensor.footprint.logical_bytes), bytes(tensor.footprint.padded_bytes));
         let (kind, name, shape) = (tensor.kind.name(), &tensor.name, &tensor.shape);
         line(out, format!("{padded:>10}  for {logical}{filled}: {kind} {name} {shape}"));
-        if let Some(best) = &tensor.best {
-            line(out, format!("            {} less with {}", bytes(best.saves), best.layout));
-        }
     }
 }
 
@@ -141,7 +200,6 @@ fn relayouts(out: &mut String, summary: &Summary) {
         );
         let users = if moved.users.is_empty() { "the result".to_string() } else { moved.users.join(", ") };
         line(out, format!("            made by {}, for {users}", moved.producer));
-        line(out, format!("            {}", moved.remedy));
     }
     if summary.transfers.count > 0 {
         let (count, moved) = (summary.transfers.count, bytes(summary.transfers.bytes));
@@ -149,14 +207,25 @@ fn relayouts(out: &mut String, summary: &Summary) {
     }
 }
 
-fn origins(out: &mut String, title: &str, origins: &[Origin]) {
-    if origins.iter().all(|origin| origin.name == "unknown") {
+fn shares(out: &mut String, title: &str, peak: &Peak, shares: &Listed<Share>) {
+    if shares.entries.iter().all(|share| matches!(&*share.name, "unknown" | "arguments")) {
         return;
     }
-    line(out, format!("\n{title:<76}{:>12}{:>12}", "at the peak", "padding"));
-    for Origin { name, live, waste } in origins {
-        line(out, format!("{:<76}{:>12}{:>12}", cut(name, 75), bytes(*live), bytes(*waste)));
+    line(out, format!("\n{title}"));
+    for Share { name, buffers, bytes: own } in &shares.entries {
+        let share = part(own.padded, peak.bytes);
+        let buffers = format!("{buffers} {}", if *buffers == 1 { "buffer" } else { "buffers" });
+        let name = cut(name, 44);
+        line(
+            out,
+            format!(
+                "{:>10} {share:>6}  {name:<44} {buffers:>14} {:>16}",
+                bytes(own.padded),
+                padding(*own) + " padding"
+            ),
+        );
     }
+    others(out, shares, peak.bytes, "places");
 }
 
 /// A line for each file.
@@ -218,8 +287,8 @@ pub fn difference(old: &Summary, new: &Summary, top: usize) -> String {
         }
     }
     let mut lines: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
-    old.sources.iter().for_each(|origin| lines.entry(&origin.name).or_default().0 = origin.live);
-    new.sources.iter().for_each(|origin| lines.entry(&origin.name).or_default().1 = origin.live);
+    old.peak.lines.entries.iter().for_each(|line| lines.entry(&line.name).or_default().0 = line.bytes.padded);
+    new.peak.lines.entries.iter().for_each(|line| lines.entry(&line.name).or_default().1 = line.bytes.padded);
     let mut changed: Vec<(&str, (i64, i64))> = lines.into_iter().filter(|(_, (from, to))| from != to).collect();
     changed.sort_by_key(|(_, (from, to))| std::cmp::Reverse(from.abs_diff(*to)));
     for (name, (from, to)) in changed.into_iter().take(top) {

@@ -3,6 +3,7 @@
 //! All numbers are bytes of padded arrays unless a comment says otherwise. [`super::measure`] computes them,
 //! [`super::screen`] prints them for people.
 
+use crate::advice::Advice;
 use crate::schedule::ScheduleOption;
 use layout_plan::memory::{Footprint, Role, RunsAs};
 use schemars::JsonSchema;
@@ -35,16 +36,14 @@ pub struct Summary {
     pub live_at_peak: Bytes,
     /// Each memory.
     pub spaces: Vec<Memory>,
+    /// What lowers the peak of the main memory, the changes that save most first.
+    pub advice: Vec<Advice>,
     /// The tensors that waste most.
     pub worst: Vec<Tensor>,
     /// The instructions that only move bytes to another layout, and copies in the same, those first that move most.
     pub relayouts: Vec<Move>,
     /// The moves between memories that keep the layout: how many, and the bytes that they read and write.
     pub transfers: Transfers,
-    /// By lines of the program, those with most live bytes first.
-    pub sources: Vec<Origin>,
-    /// By `op_name`.
-    pub op_names: Vec<Origin>,
     /// What the text says that is skipped, such as attributes of other versions of XLA: each message once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -110,16 +109,59 @@ pub struct Peak {
     pub inside: Vec<String>,
     #[serde(flatten)]
     pub origin: Provenance,
-    /// The largest temporaries that are live then.
-    pub live: Vec<Live>,
+    /// What one such memory of the machine holds, where the program is laid out in tiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<i64>,
+    /// The buffers that are live then, and the same bytes by source line and by name scope.
+    pub buffers: Listed<LiveTensor>,
+    pub lines: Listed<Share>,
+    pub scopes: Listed<Share>,
 }
 
-/// A temporary that is live at the peak.
+/// The largest entries of a list, and what the others have together: the bytes of all are those of the whole.
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub struct Listed<T> {
+    pub entries: Vec<T>,
+    pub others: usize,
+    pub other_bytes: i64,
+}
+
+impl<T> Listed<T> {
+    /// The `top` largest of all entries.
+    pub fn new(mut all: Vec<T>, bytes: impl Fn(&T) -> i64, top: usize) -> Listed<T> {
+        all.sort_by_key(|entry| -bytes(entry));
+        let rest = all.split_off(all.len().min(top));
+        // The sum of live bytes fits in 64 bits.
+        Listed { entries: all, others: rest.len(), other_bytes: rest.iter().map(bytes).sum() }
+    }
+}
+
+/// A buffer that is live at the peak.
 #[derive(Clone, Serialize, JsonSchema)]
-pub struct Live {
+pub struct LiveTensor {
     pub name: String,
+    pub computation: String,
+    pub opcode: String,
     pub shape: String,
-    pub bytes: i64,
+    pub kind: Kind,
+    #[serde(flatten)]
+    pub footprint: Sizes,
+    /// The positions in its computation, from 0, where it is made and last read, and the instruction that reads it then.
+    pub made: usize,
+    pub last_read: usize,
+    pub reader: String,
+    #[serde(flatten)]
+    pub origin: Provenance,
+}
+
+/// What is live at the peak and comes from one place of the program.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Share {
+    /// A source line or a name scope; `arguments`, which have neither; or `unknown`.
+    pub name: String,
+    pub buffers: usize,
+    #[serde(flatten)]
+    pub bytes: Bytes,
 }
 
 /// Where an instruction comes from.
@@ -154,15 +196,12 @@ pub struct Tensor {
     /// The same of the second minormost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sublanes: Option<[i64; 2]>,
-    /// The layout that takes the fewest bytes, where it takes fewer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub best: Option<Best>,
     #[serde(flatten)]
     pub origin: Provenance,
 }
 
 /// The bytes of a tensor.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 pub struct Sizes {
     pub logical_bytes: i64,
     pub padded_bytes: i64,
@@ -218,14 +257,6 @@ impl Kind {
     }
 }
 
-/// Another layout.
-#[derive(Serialize, JsonSchema)]
-pub struct Best {
-    pub layout: String,
-    pub padded_bytes: i64,
-    pub saves: i64,
-}
-
 /// An instruction that only moves bytes.
 #[derive(Serialize, JsonSchema)]
 pub struct Move {
@@ -241,8 +272,6 @@ pub struct Move {
     pub producer: String,
     /// What reads the result: who has the second one; the first few.
     pub users: Vec<String>,
-    /// What would make it free.
-    pub remedy: String,
     #[serde(flatten)]
     pub origin: Provenance,
 }
@@ -252,16 +281,6 @@ pub struct Move {
 pub struct Transfers {
     pub count: usize,
     pub bytes: i64,
-}
-
-/// What comes from one place of the program.
-#[derive(Serialize, JsonSchema)]
-pub struct Origin {
-    pub name: String,
-    /// The bytes of its temporaries and outputs that are live at the peaks of the memories.
-    pub live: i64,
-    /// The padding of all its buffers, live together or not.
-    pub waste: i64,
 }
 
 /// The name of a memory space.

@@ -47,7 +47,7 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     let of_text = |error| Failure::of_field("text", error);
     let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
     let report = Report::new(&module, &target).map_err(of_text)?.with_order_peaks(schedule.map(|(_, peaks)| peaks));
-    Ok(Answer::Report(Box::new(report.summary(request.top).map_err(of_text)?)))
+    Ok(Answer::Report(Box::new(report.advised(request.top).map_err(of_text)?)))
 }
 
 /// The program of a request and its requested instructions.

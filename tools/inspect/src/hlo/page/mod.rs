@@ -88,7 +88,7 @@ pub fn page(
     top: usize,
     (mut plan, unplanned): (Option<Planned>, Option<String>),
 ) -> Result<String, Error> {
-    let mut summary = report.summary(top)?;
+    let mut summary = report.advised(top)?;
     let (tensors, others, rest) = report.tensors(top)?;
     let mut pictures = Pictures::default();
     let picture = |tensor: Tensor| ShownTensor { picture: pictures.number(&tensor.shape), tensor };
@@ -103,7 +103,7 @@ pub fn page(
         plan.picture(&mut pictures);
     }
     let charts = summary.spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= screen::SMALL);
-    let charts = charts.filter_map(|memory| Timeline::of(module, report.used(), memory.space));
+    let charts = charts.filter_map(|memory| Timeline::of(module, report.used(), report.origins(), memory.space));
     Ok(written(
         &Shown {
             timelines: charts.take(CHARTS).collect(),

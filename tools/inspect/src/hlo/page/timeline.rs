@@ -4,8 +4,9 @@
 //! live bytes of that instruction: arguments, outputs and constants, which are always live, and the temporaries by
 //! source line, including those of the computations that the instruction runs.
 
+use crate::hlo::origins::Origins;
 use crate::hlo::screen::bytes;
-use crate::hlo::summary::{provenance, space_name};
+use crate::hlo::summary::space_name;
 use layout_plan::memory::MemoryUse;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ pub struct Layer {
 
 impl Timeline {
     /// The timeline of a memory; `None` where it is always empty.
-    pub fn of(module: &Module, used: &MemoryUse, space: u8) -> Option<Timeline> {
+    pub fn of(module: &Module, used: &MemoryUse, origins: &Origins, space: u8) -> Option<Timeline> {
         let live = used.timeline(space)?;
         let most = live.iter().copied().max().filter(|most| *most > 0)?;
         let in_a_step = live.len().div_ceil(STEPS);
@@ -71,7 +72,7 @@ impl Timeline {
         };
         let steps: Vec<TimelineStep> = live.chunks(in_a_step).enumerate().map(told).collect();
         let at = steps.iter().position(|step| step.live == most).unwrap_or(0);
-        let mut layers = layers(module, used, space, &steps);
+        let mut layers = layers(module, used, origins, space, &steps);
         draw(&mut layers, most);
         layers.iter_mut().for_each(|layer| layer.at_peak = layer.live[at]);
         let readings = readings(&steps, &layers);
@@ -80,7 +81,7 @@ impl Timeline {
 }
 
 /// The layers from below: always live bytes, then the lines with most, then all others together.
-fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[TimelineStep]) -> Vec<Layer> {
+fn layers(module: &Module, used: &MemoryUse, origins: &Origins, space: u8, steps: &[TimelineStep]) -> Vec<Layer> {
     let own = &used.spaces[&space];
     let layer = |name: &str, live: Vec<i64>| Layer { name: name.to_string(), live, at_peak: 0, path: String::new() };
     let whole = [("arguments", own.arguments), ("outputs", own.outputs), ("constants", own.constants)];
@@ -91,7 +92,7 @@ fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[TimelineStep]) 
         for moment in used.running(module, space, step.position) {
             for buffer in used.live_at(&moment, space) {
                 let made = &module.computations[moment.computation].instructions[buffer.made.0];
-                let from = provenance(&made.source);
+                let from = origins.get(made, (moment.computation, buffer.made.0));
                 let name = from.source.or(from.op_name).unwrap_or_else(|| "unknown".to_string());
                 // The sum of live bytes fits in 64 bits.
                 lines.entry(name).or_insert_with(|| vec![0; steps.len()])[number] += buffer.footprint.padded;
@@ -156,7 +157,7 @@ mod tests {
         let used = MemoryUse::of(&module).unwrap();
         let mut checked = 0;
         for (space, own) in &used.spaces {
-            let Some(found) = Timeline::of(&module, &used, *space) else { continue };
+            let Some(found) = Timeline::of(&module, &used, &Origins::of(&module), *space) else { continue };
             let live = used.timeline(*space).unwrap();
             assert_eq!((found.most, found.steps[found.at].live), (own.peak, own.peak), "{name}");
             assert!(found.steps.len() <= STEPS && found.layers.len() <= 3 + LINES + 1, "{name}");
@@ -210,7 +211,7 @@ mod tests {
         text += "  ROOT y = f32[9]{0} negate(i1000)\n}\n";
         assert_eq!(check(&text, "long"), 167);
         let module = Module::parse(&text).unwrap();
-        let found = Timeline::of(&module, &MemoryUse::of(&module).unwrap(), 0).unwrap();
+        let found = Timeline::of(&module, &MemoryUse::of(&module).unwrap(), &Origins::of(&module), 0).unwrap();
         let names: Vec<&str> = found.layers.iter().map(|layer| &*layer.name).collect();
         assert_eq!(
             (names[0], names[1], names[2], *names.last().unwrap()),

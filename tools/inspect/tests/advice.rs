@@ -1,0 +1,198 @@
+//! What lowers the peak: each change is written into the text, and the report of that text has the peak that was said.
+
+use serde_json::{Value, json};
+
+fn report(text: &str) -> Value {
+    let output = crate::program::run(&["hlo", "-", "--summary", "--json", "--top", "20"], text.as_bytes());
+    assert!(output.status.success(), "{output:?}\n{text}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The advice of a kind about a tensor, which must be there, and the text with its change, whose peak must be the one
+/// that it says.
+fn check(text: &str, kind: &str, tensor: &str, changes: &[(&str, &str)]) {
+    let found = report(text);
+    let is_it =
+        |own: &&Value| own["kind"] == json!(kind) && own["tensors"].as_array().unwrap().contains(&json!(tensor));
+    let advice = found["advice"].as_array().unwrap().iter().find(is_it);
+    let advice = advice.unwrap_or_else(|| panic!("{kind} {tensor}: {}", found["advice"]));
+    let mut changed = text.to_string();
+    for (from, to) in changes {
+        assert!(changed.contains(from), "{from}\n{changed}");
+        changed = changed.replace(from, to);
+    }
+    let peak = report(&changed)["peak"]["bytes"].clone();
+    assert_eq!(advice["peak"], peak, "{kind} {tensor}\n{changed}");
+    let before = found["peak"]["bytes"].as_i64().unwrap();
+    assert_eq!(advice["saves"], json!(before - peak.as_i64().unwrap()), "{kind} {tensor}");
+    assert!(advice["saves"].as_i64().unwrap() > 0, "{kind} {tensor}");
+}
+
+/// A step that updates a table, by way of a copy, which is there because nobody gives the table away.
+const STATE: &str = "HloModule step, is_scheduled=true
+
+ENTRY main {
+  t = f32[4096,128]{1,0:T(8,128)} parameter(0), metadata={op_name=\"t\"}
+  u = f32[8,128]{1,0:T(8,128)} parameter(1), metadata={op_name=\"u\"}
+  z = s32[] constant(0)
+  c = f32[4096,128]{1,0:T(8,128)} copy(t)
+  ROOT r = f32[4096,128]{1,0:T(8,128)} dynamic-update-slice(c, u, z, z)
+}
+";
+
+/// An argument and an output that are in another layout than what reads and makes them wants.
+const ENDS: &str = "HloModule ends, is_scheduled=true
+
+ENTRY main {
+  x = f32[2048,300]{0,1:T(8,128)} parameter(0), metadata={op_name=\"p['x']\"}
+  c = f32[2048,300]{1,0:T(8,128)} copy(x)
+  n = f32[2048,300]{1,0:T(8,128)} custom-call(c), custom_call_target=\"f\"
+  ROOT y = f32[2048,300]{0,1:T(8,128)} copy(n)
+}
+";
+
+/// Two layers whose hidden values are kept for the backward pass.
+const LAYERS: &str = "HloModule layers, is_scheduled=true
+
+ENTRY main {
+  x = bf16[1024,128]{1,0:T(8,128)(2,1)} parameter(0), metadata={op_name=\"x\"}
+  h1 = f32[1024,512]{1,0:T(8,128)} custom-call(x), custom_call_target=\"h\", metadata={op_name=\"jit(f)/jvp()/dot\" source_file=\"m.py\" source_line=3}
+  x1 = bf16[1024,128]{1,0:T(8,128)(2,1)} custom-call(h1), custom_call_target=\"d\", metadata={op_name=\"jit(f)/jvp()/dot\" source_file=\"m.py\" source_line=4}
+  h2 = f32[1024,512]{1,0:T(8,128)} custom-call(x1), custom_call_target=\"h\", metadata={op_name=\"jit(f)/jvp()/dot\" source_file=\"m.py\" source_line=3}
+  g2 = bf16[1024,128]{1,0:T(8,128)(2,1)} custom-call(h2, x1), custom_call_target=\"g\", metadata={op_name=\"jit(f)/transpose(jvp())/dot\" source_file=\"m.py\" source_line=3}
+  ROOT g1 = bf16[1024,128]{1,0:T(8,128)(2,1)} custom-call(h1, g2), custom_call_target=\"g\", metadata={op_name=\"jit(f)/transpose(jvp())/dot\" source_file=\"m.py\" source_line=3}
+}
+";
+
+/// Two weights that each of four devices has whole.
+const WHOLE: &str = "HloModule whole, is_scheduled=true, num_partitions=4
+
+ENTRY main {
+  a = f32[1024,128]{1,0:T(8,128)} parameter(0), sharding={replicated}, metadata={op_name=\"w['a']\"}
+  b = f32[1024,128]{1,0:T(8,128)} parameter(1), sharding={replicated}, metadata={op_name=\"w['b']\"}
+  s = f32[128]{0:T(128)} custom-call(a), custom_call_target=\"f\"
+  ROOT y = f32[128]{0:T(128)} custom-call(s, b), custom_call_target=\"f\"
+}
+";
+
+#[test]
+fn what_is_said_is_what_the_changed_program_takes() {
+    let header = ("is_scheduled=true", "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }");
+    check(STATE, "donate", "t", &[header, ("} copy(t)", "} bitcast(t)")]);
+    let row_major = "f32[2048,300]{1,0:T(8,128)}";
+    let ends = [("f32[2048,300]{0,1:T(8,128)}", row_major), ("copy", "bitcast")];
+    check(ENDS, "layout", "x", &ends);
+    let narrow = ("f32[1024,512]{1,0:T(8,128)}", "bf16[1024,512]{1,0:T(8,128)(2,1)}");
+    check(LAYERS, "type", "h1", &[narrow]);
+    let line = LAYERS.lines().find(|line| line.contains(" h1 =")).unwrap();
+    let again = line.replace("h1", "h1.again");
+    let last = "  ROOT g1 =";
+    let again = [("custom-call(h1, g2)", "custom-call(h1.again, g2)"), (last, &format!("{again}\n{last}"))];
+    check(LAYERS, "recompute", "h1", &again);
+    let gathered = |name: &str| {
+        format!(
+            "  {name}.whole = f32[1024,128]{{1,0:T(8,128)}} all-gather({name}), replica_groups=[1,4]<=[4], dimensions={{0}}, use_global_device_ids=true, channel_id=1\n"
+        )
+    };
+    let (a, b) = (gathered("a"), gathered("b"));
+    let cut = [
+        ("f32[1024,128]{1,0:T(8,128)} parameter", "f32[256,128]{1,0:T(8,128)} parameter"),
+        (", sharding={replicated}", ""),
+        ("  s =", &format!("{a}  s =")),
+        ("custom-call(a)", "custom-call(a.whole)"),
+        ("  ROOT", &format!("{b}  ROOT")),
+        ("(s, b)", "(s, b.whole)"),
+    ];
+    check(WHOLE, "shard", "a", &cut);
+}
+
+/// Each piece of advice has the code that does it, with the names of the function's arguments.
+#[test]
+fn the_code_names_arguments_and_orders() {
+    let code = |text: &str, kind: &str| {
+        let found = report(text);
+        let all = found["advice"].as_array().unwrap();
+        all.iter().find(|own| own["kind"] == json!(kind)).map(|own| own["code"].as_str().unwrap().to_string()).unwrap()
+    };
+    assert_eq!(code(STATE, "donate"), "jax.jit(f, donate_argnames=(\"t\",))");
+    let layouts = "o = Format(Layout(major_to_minor=(0, 1)), sharding); jax.jit(f, in_shardings=(o,), out_shardings=o)";
+    assert_eq!(code(ENDS, "layout"), layouts);
+    assert!(code(LAYERS, "recompute").starts_with("g = jax.checkpoint(g"), "{}", code(LAYERS, "recompute"));
+}
+
+/// There is no advice where nothing helps, and none for an order that nobody runs.
+#[test]
+fn nothing_to_do_is_no_advice() {
+    let none = |text: &str| assert_eq!(report(text)["advice"], json!([]), "{text}");
+    let sum = "ROOT y = s32[8]{0:T(128)} custom-call(x), custom_call_target=\"f\"";
+    none(&format!(
+        "HloModule m, is_scheduled=true\n\nENTRY main {{\n  x = s32[1024]{{0:T(1024)}} parameter(0)\n  {sum}\n}}\n"
+    ));
+    none(&STATE.replace(", is_scheduled=true", ""));
+    // Tiles that no order of the machine has cannot be asked for; a state keeps its type.
+    let tiles = report(&ENDS.replace("{1,0:T(8,128)}", "{1,0:T(16,128)}"));
+    assert!(tiles["advice"].as_array().unwrap().iter().all(|own| own["kind"] == json!("donate")), "{tiles}");
+}
+
+/// What is live at the peak adds up to it in all programs of the tests, and has a source.
+#[test]
+fn the_peak_is_whole() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo");
+    let mut memories = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "hlo") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let found = report(&text);
+        for memory in found["spaces"].as_array().unwrap() {
+            let peak = &memory["peak"];
+            for (list, bytes) in [("buffers", "padded_bytes"), ("lines", "padded"), ("scopes", "padded")] {
+                let entries = peak[list]["entries"].as_array().unwrap();
+                let sum = |of: &dyn Fn(&&Value) -> bool| -> i64 {
+                    entries.iter().filter(of).map(|own| own[bytes].as_i64().unwrap()).sum()
+                };
+                let all = sum(&|_| true) + peak[list]["other_bytes"].as_i64().unwrap();
+                assert_eq!(json!(all), peak["bytes"], "{path:?} {list}");
+                let unknown = sum(&|own| own["name"] == json!("unknown"));
+                assert!(
+                    list == "buffers" || !text.contains("metadata=") || unknown * 20 <= all,
+                    "{path:?} {list}: {unknown} of {all}"
+                );
+            }
+            memories += 1;
+        }
+    }
+    assert!(memories >= 24, "{memories}");
+}
+
+/// A copy that a fusion makes reads and writes memory as one outside does.
+#[test]
+fn a_relayout_inside_a_fusion_is_listed() {
+    let text = |inside: &str| {
+        format!(
+            "HloModule m, is_scheduled=true\n\nfused {{\n  p = f32[256,128]{{1,0:T(8,128)}} parameter(0)\n{inside}}}\n\n\
+             ENTRY main {{\n  x = f32[256,128]{{1,0:T(8,128)}} parameter(0)\n  \
+             ROOT y = f32[256,128]{{0,1:T(8,128)}} fusion(x), kind=kLoop, calls=fused\n}}\n"
+        )
+    };
+    let bytes = |inside: &str| -> Vec<i64> {
+        let found = report(&text(inside));
+        found["relayouts"].as_array().unwrap().iter().map(|moved| moved["bytes"].as_i64().unwrap()).collect()
+    };
+    let whole = 256 * 128 * 4;
+    let copy = "f32[256,128]{0,1:T(8,128)} copy";
+    assert_eq!(bytes(&format!("  ROOT c = {copy}(p)\n")), [2 * whole]);
+    let negate = |layout: &str, of: &str| format!("f32[256,128]{layout} negate({of})");
+    let reads = format!("  c = {copy}(p)\n  ROOT n = {}\n", negate("{0,1:T(8,128)}", "c"));
+    assert_eq!(bytes(&reads), [whole]);
+    let writes = format!("  n = {}\n  ROOT c = {copy}(n)\n", negate("{1,0:T(8,128)}", "p"));
+    assert_eq!(bytes(&writes), [whole]);
+    let registers = format!(
+        "  n = {}\n  c = {copy}(n)\n  ROOT m = {}\n",
+        negate("{1,0:T(8,128)}", "p"),
+        negate("{0,1:T(8,128)}", "c")
+    );
+    assert!(bytes(&registers).is_empty());
+}
