@@ -12,6 +12,7 @@
 # make bench-verify    the time of verification beside that of lowering
 # make bench-processes programs in one process and in two, and the bytes that these send
 # make wheel           the Python package, into target/wheels; test-python: its tests, in make test too
+# make test-tpu        what reports advise beside XLA:TPU, ahead of time and without a device
 # make test-jax        models beside JAX, in make test too where JAX can be installed
 # make fuzz            every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds
 # make random          a million random maps and layouts, and 100,000 programs; RANDOM_CASES="programs 1000" for others
@@ -26,7 +27,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed test/embed/static, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup quick lint environments test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
+.PHONY: all setup quick lint environments test test-long test-all test-jax test-python test-tpu wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
 all: test
 
 setup:
@@ -74,6 +75,9 @@ wheel:
 
 test-python:
 	@tools/test-python.sh
+
+test-tpu: test-python
+	@tools/test-tpu.sh
 
 demo: setup
 	@tools/demo.sh

@@ -1,10 +1,11 @@
 //! The library for other programs: the reports on a text, as JSON and as text.
 
 use crate::clock::Clock;
-use crate::hlo::{Report, screen};
+use crate::hlo::exhausted::Exhausted;
+use crate::hlo::{self, Report, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, Capacities, EntryOption, PlanRequest};
-use layout_console::{Complaint, guarded, read, with_room};
+use layout_console::{Complaint, guarded, with_room};
 use layout_plan::plan::Unplanned;
 use serde_json::json;
 use tensor_layout::hlo::Module;
@@ -47,23 +48,29 @@ fn alone(report: impl FnOnce() -> Result<Written, Unwritten> + Send) -> Result<W
     with_room(|| guarded(report).unwrap_or_else(|bug| Err(bug.into())))
 }
 
-/// The text of a file, decompressed where gzip or zstd compressed it.
+/// The text of a file, decompressed where gzip or zstd compressed it, or of the module of a dump folder.
 ///
 /// # Errors
-/// The file cannot be read or holds no text.
+/// The file cannot be read or holds no text, or the folder has no module.
 pub fn program_text(file: &str) -> Result<String, Error> {
-    read(file).map_err(|complaint| Error::new(complaint.plain().trim_end()))
+    hlo::program_text(file).map_err(|complaint| Error::new(complaint.plain().trim_end()))
 }
 
 /// The memory report of HLO text: as `layout-inspect hlo`, with at most `top` entries in each list. The JSON object is
-/// as from `--summary --json`.
+/// as from `--summary --json`, also of an error about memory.
 ///
 /// # Errors
 /// The machine or the HLO text is wrong, or 64 bits do not hold the bytes.
 pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, Unwritten> {
     alone(|| {
         let target = Target::parse(machine).map_err(Unwritten::Machine)?;
-        let module = Module::parse(text).map_err(Unwritten::Program)?;
+        let module = match Module::parse(text) {
+            Ok(module) => module,
+            Err(errors) => {
+                let error = Exhausted::read(text).ok_or(Unwritten::Program(errors))?;
+                return Ok(Written { json: json!(error).to_string(), text: error.screen(top) });
+            }
+        };
         let summary = Report::new(&module, &target)?.advised(top)?;
         Ok(Written { json: json!(summary).to_string(), text: warned(text, &module) + &screen(&summary) })
     })

@@ -20,3 +20,4 @@ mod page;
 mod places;
 mod plan;
 mod solve;
+mod way_in;

@@ -291,6 +291,54 @@ class Programs(unittest.TestCase):
         self.assertIn("m.py:7", found._repr_html_())
         self.assertNotIn("<b>", found._repr_html_())
 
+    def test_the_whole_peak(self):
+        peak = tl.report(SCHEDULED).peak
+        live = {own.name: (own.padded_bytes, own.made, own.last_read, own.reader) for own in peak.buffers.entries}
+        self.assertEqual(live["b"], (53248, 2, 3, "y"))
+        for listed in (peak.buffers, peak.lines, peak.scopes):
+            sizes = [getattr(own, "padded_bytes", None) or own.padded for own in listed.entries]
+            self.assertEqual(sum(sizes) + listed.other_bytes, peak.bytes)
+        shortened = tl.report(SCHEDULED, top=1).peak
+        self.assertEqual((shortened.buffers.others, shortened.buffers.other_bytes), (3, peak.bytes - 53248))
+
+    def test_advice(self):
+        advice = tl.report(SCHEDULED).advice
+        self.assertEqual([(own.kind, own.saves) for own in advice], [("type", 28672), ("type", 2048)])
+
+    def test_errors_about_memory(self):
+        error = """RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 41.74G of 16.00G hbm. Exceeded by 25.74G.
+          1. Size: 32.00G
+             Operator: op_name="jit(f)/mod" source_file="f.py" source_line=7
+             Shape: s32[8388608,8,4]{2,1,0:T(8,128)}
+             XLA label: %copy.1 = s32[8388608,8,4]{2,1,0:T(8,128)} copy(%x)"""
+        found = tl.report(error)
+        self.assertIsInstance(found, tl.Exhausted)
+        self.assertEqual((found.needed // 2**20, found.available), (42741, 16 << 30))
+        own = found.allocations[0]
+        self.assertEqual((own.name, own.bytes, own.logical_bytes, own.source), ("copy.1", 32 << 30, 1 << 30, "f.py:7"))
+        self.assertIn("--xla_dump_to", str(found))
+
+    def test_watch(self):
+        with self.assertRaises(RuntimeError) as raised, tl.watch():
+            raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1024 bytes.")
+        self.assertEqual(raised.exception.report.needed, 1024)
+        self.assertIn("what lowers it", raised.exception.__notes__[0])
+        with self.assertRaises(KeyError) as raised, tl.watch():
+            raise KeyError("x")
+        self.assertFalse(hasattr(raised.exception, "report"))
+
+    def test_dumps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(tl.LayoutError, "found none"):
+                tl.report(folder)
+            small = SCHEDULED.replace("chain", "small")
+            Path(folder, "module_0001.jit_a.after_optimizations.txt").write_text(SCHEDULED + "\n\n")
+            Path(folder, "module_0001.jit_a.before_optimizations.txt").write_text("HloModule wrong" + " " * 9999)
+            Path(folder, "module_0002.jit_b.after_optimizations.txt").write_text(small)
+            self.assertEqual(tl.report(folder).module, "chain")
+            Path(folder, "module_0002.jit_b.oom_intermediate_module.txt").write_text(small)
+            self.assertEqual(tl.report(Path(folder)).module, "small")
+
     def test_warnings(self):
         text = SCHEDULED.replace("is_scheduled=true", "is_scheduled=true, newest=1", 1)
         message = "unknown attribute `newest`, which is skipped: it may be of another version of XLA"
@@ -314,7 +362,7 @@ class Programs(unittest.TestCase):
         bars = re.findall(r'<rect class="padding" width="([^"]*)" height="12"/><rect class="data" width="([^"]*)"', page)
         self.assertEqual(bars[0], ("160.0", f"{3200 / 53248 * 160:.1f}"))
         self.assertIn('<data value="53248" title="53,248 bytes">52.0 KiB</data>', page)
-        self.assertIn("<code>{0,1:T(8,128)}</code> saves ", page)
+        self.assertIn("keep what m.py:7 makes in bf16", page)
 
     def test_plan_of_a_small_memory(self):
         text = "HloModule m\nENTRY e {\n  x = f32[1024,1024] parameter(0)\n  ROOT y = f32[1024,1024] negate(x)\n}"

@@ -4,6 +4,8 @@
 //! HTML. [`rows`] computes the listing of the instructions; [`table`] prints it for people, [`mod@json`] for programs,
 //! one object a line. Each instruction is printed when it is analysed, and then forgotten.
 
+mod dump;
+pub mod exhausted;
 pub mod json;
 pub mod measure;
 pub mod origins;
@@ -20,7 +22,9 @@ use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complaint, located, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
 use clap::builder::NonEmptyStringValueParser;
-use layout_console::{Complaint, Stop, check_output, guarded, read, stream, warn, write};
+pub use dump::text as program_text;
+use exhausted::Exhausted;
+use layout_console::{Complaint, Stop, check_output, guarded, stream, warn, write};
 use layout_plan::plan::Unplanned;
 pub use measure::Report;
 use page::planned::Planned;
@@ -37,7 +41,10 @@ use tensor_layout::text::Error;
 /// Report the memory of an HLO program: its peak, its padding, its relayouts; with --all each instruction
 #[derive(clap::Args)]
 pub struct HloOptions {
-    /// HLO text as XLA and JAX dump it; of several files a line each. Without a file, or with -, standard input
+    /// HLO text as XLA and JAX dump it, the folder of a dump, or an error RESOURCE_EXHAUSTED
+    ///
+    /// Of several files a line each. Without a file, or with -, standard input. Of a folder, the module that ran out of
+    /// memory, or the largest one, in its last stage.
     #[arg(value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     files: Vec<String>,
     /// List all instructions, and what each reads of its operands and feeds of its result
@@ -129,10 +136,11 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     let (mut reports, mut wrong, mut over) = (Vec::new(), Vec::new(), Vec::new());
     for file in &options.files {
         match one(options, file, &target, most) {
-            Ok((summary, too_much)) => {
+            Ok(Some((summary, too_much))) => {
                 reports.push((&**file, summary));
                 over.extend(too_much);
             }
+            Ok(None) => {}
             Err(complaint) => wrong.push(complaint),
         }
     }
@@ -144,14 +152,22 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
 }
 
 /// The report of one file, and a complaint where padded bytes exceed `most` times the logical bytes. Prints the
-/// timeline, if asked.
+/// timeline, if asked, and what an error about memory says, which has no report.
 fn one(
     options: &HloOptions,
     file: &str,
     target: &Target,
     most: Option<f64>,
-) -> Result<(Summary, Option<Complaint>), Complaint> {
-    let (module, text, peaks) = ordered(options, file)?;
+) -> Result<Option<(Summary, Option<Complaint>)>, Complaint> {
+    let text = dump::text(file)?;
+    let (module, peaks) = match ordered(options, file, &text) {
+        Ok(found) => found,
+        Err(complaint) => {
+            let Some(error) = Exhausted::read(&text) else { return Err(complaint) };
+            print(options, &exhausted(options, file, &error))?;
+            return Ok(None);
+        }
+    };
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
     let report = Report::new(&module, target).map_err(in_text)?.with_order_peaks(peaks);
     if options.timeline {
@@ -161,7 +177,7 @@ fn one(
     let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
     let summary = if options.diff.is_some() { report.summary(top) } else { report.advised(top) }.map_err(in_text)?;
     let over = most.and_then(|most| over(file, &report, summary.live_at_peak, most));
-    Ok((summary, over))
+    Ok(Some((summary, over)))
 }
 
 /// Writes the report of one file as a page.
@@ -169,7 +185,14 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let [file] = &options.files[..] else {
         return Err(Complaint::new(format!("--html must have one file, found {}", options.files.len())));
     };
-    let (module, text, peaks) = ordered(options, file)?;
+    let text = dump::text(file)?;
+    let no_page = |complaint| match Exhausted::read(&text) {
+        Some(error) => {
+            Complaint::about(file, format!("an error has no page, since it does not list all: {}", error.next))
+        }
+        None => complaint,
+    };
+    let (module, peaks) = ordered(options, file, &text).map_err(no_page)?;
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
     let report = Report::new(&module, target).map_err(in_text)?.with_order_peaks(peaks);
     let top = options.top.unwrap_or(page::TOP);
@@ -203,7 +226,8 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
     };
     match (&options.diff, reports) {
         (Some(old), [new]) => {
-            let (module, text) = module(old)?;
+            let text = dump::text(old)?;
+            let module = module(old, &text)?;
             let before = Report::new(&module, target).and_then(|report| report.summary(usize::MAX));
             let before = before.map_err(|error| Complaint::in_file(old, &text, &[error]))?;
             Ok(if options.json {
@@ -235,20 +259,31 @@ fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
     stream(|out| Ok(out.write_all(text.as_bytes())?)).map_err(|stop| stop.complaint(&options.files[0]))
 }
 
-/// A module in the order of the options, its text for errors, and the file's peaks with the bounds.
-fn ordered(options: &HloOptions, file: &str) -> Result<(Module, String, Option<OrderPeaks>), Complaint> {
-    let (module, text) = module(file)?;
-    let ordered = OrderedModule::new(module, options.schedule);
-    let ordered = ordered.map_err(|error| Complaint::in_file(file, &text, &[error]))?;
-    Ok((ordered.module, text, ordered.schedule.map(|(_, peaks)| peaks)))
+/// What an error about memory says, in the format of the options.
+fn exhausted(options: &HloOptions, file: &str, error: &Exhausted) -> String {
+    if !options.json {
+        return error.screen(options.top.unwrap_or(TOP));
+    }
+    let mut object = json!(error);
+    object["file"] = json!(file);
+    format!("{object}\n")
 }
 
-/// A module, and its text for errors.
-fn module(file: &str) -> Result<(Module, String), Complaint> {
-    let text = read(file)?;
-    let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
-    warn(&Complaint::warnings(file, &text, &module.warnings));
-    Ok((module, text))
+/// A module in the order of the options, and the file's peaks with the bounds.
+fn ordered(options: &HloOptions, file: &str, text: &str) -> Result<(Module, Option<OrderPeaks>), Complaint> {
+    let ordered = OrderedModule::new(module(file, text)?, options.schedule);
+    let ordered = ordered.map_err(|error| Complaint::in_file(file, text, &[error]))?;
+    Ok((ordered.module, ordered.schedule.map(|(_, peaks)| peaks)))
+}
+
+/// The module of a text.
+fn module(file: &str, text: &str) -> Result<Module, Complaint> {
+    let module = Module::parse(text).map_err(|errors| {
+        let other = Exhausted::other(text).filter(|_| !text.contains("HloModule"));
+        Complaint::in_file(file, text, &other.map_or(errors, |error| vec![error]))
+    })?;
+    warn(&Complaint::warnings(file, text, &module.warnings));
+    Ok(module)
 }
 
 /// The listing.
@@ -258,7 +293,7 @@ fn list(options: &HloOptions) -> Result<(), Complaint> {
         return Err(Complaint::new(format!("{listing} must have one file, found {}", options.files.len())));
     };
     let sizes = options.tile.as_deref().map(sizes).transpose()?;
-    let text = read(file)?;
+    let text = dump::text(file)?;
     let mut program = Program::new(&text, sizes).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
     warn(&Complaint::warnings(file, &text, program.warnings()));
     drop(text);

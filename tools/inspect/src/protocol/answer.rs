@@ -1,6 +1,7 @@
 //! The answers: their types. Where a field is an `Option` that is always written, `null` says that there is none.
 
 use crate::copies::CopyAnswer;
+use crate::hlo::exhausted::Exhausted;
 use crate::hlo::json::Object;
 use crate::hlo::summary::Summary;
 use crate::offsets::OffsetsAnswer;
@@ -206,6 +207,8 @@ pub enum Answer {
     },
     /// To `hlo` with `summary`.
     Report(Box<Summary>),
+    /// To `hlo` with `summary`, of the text of an error about memory.
+    Exhausted(Box<Exhausted>),
     /// To `plan`.
     Plan(Box<PlanAnswer>),
     /// To `solve`.

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Failure};
 use super::request::{CheckPlan, Hlo, Offsets, Plan, Solve};
 use crate::clock::Clock;
+use crate::hlo::exhausted::Exhausted;
 use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
@@ -43,7 +44,15 @@ pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> i
 
 fn report(request: &Hlo) -> Result<Answer, Failure> {
     let target = Target::parse(&request.machine).map_err(|error| Failure::of_field("machine", error))?;
-    let module = Module::parse(&request.text).map_err(first).map_err(|error| Failure::of_field("text", error))?;
+    let module = match Module::parse(&request.text) {
+        Ok(module) => module,
+        Err(errors) => {
+            let error = Exhausted::read(&request.text);
+            return error
+                .map(|error| Answer::Exhausted(Box::new(error)))
+                .ok_or_else(|| Failure::of_field("text", first(errors)));
+        }
+    };
     let of_text = |error| Failure::of_field("text", error);
     let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
     let report = Report::new(&module, &target).map_err(of_text)?.with_order_peaks(schedule.map(|(_, peaks)| peaks));

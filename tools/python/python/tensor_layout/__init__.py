@@ -26,9 +26,11 @@ from ._native import (
     moves,
     relayout,
 )
-from ._reports import Plan, Report, plan, report
+from ._programs import watch
+from ._reports import Exhausted, Plan, Report, plan, report
 
 __all__ = [
+    "Exhausted",
     "IndexingMap",
     "Layout",
     "LayoutError",
@@ -48,6 +50,7 @@ __all__ = [
     "relayout",
     "report",
     "unpack",
+    "watch",
 ]
 
 

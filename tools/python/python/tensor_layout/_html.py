@@ -142,7 +142,6 @@ def report(of: Report) -> str:
             _size(tensor.padded_bytes),
             _size(tensor.logical_bytes),
             "/".join(map(str, tensor.lanes)) if tensor.lanes else "",
-            _Markup(f"{_code(tensor.best.layout)} saves {_size(tensor.best.saves)}") if tensor.best else "",
             tensor.source or tensor.op_name or "",
         ]
         for tensor in of.worst
@@ -156,27 +155,34 @@ def report(of: Report) -> str:
             _code(move.after),
             _code(move.producer),
             _code(", ".join(move.users)),
-            move.remedy,
         ]
         for move in of.relayouts
     ]
-    lines: list[list[_Cell]] = [
-        [origin.name, _size(origin.live), _size(origin.waste)] for origin in of.sources if origin.name != "unknown"
+    live: list[list[_Cell]] = [
+        [_code(f"{own.name} {own.shape}"), own.kind, _size(own.padded_bytes), own.made, own.last_read, own.source or own.op_name or ""]
+        for own in of.peak.buffers.entries
+    ]
+    lines: list[list[_Cell]] = [[own.name, own.buffers, _size(own.padded), _size(own.logical)] for own in of.peak.lines.entries]
+    advice: list[list[_Cell]] = [
+        [own.change, _size(own.saves), _size(own.peak), "" if own.cost is None else f"{own.cost:,} {own.unit}s", _code(own.code)]
+        for own in of.advice
     ]
     return _page(
         f"<h4>Memory of {_code(of.module)}</h4>",
         _table("Memories", ["memory", "arguments", "outputs", "constants", "temporaries", "peak", "at", "padding"], memories),
+        _table("What is live at the peak", ["buffer", "kind", "takes", "made", "last read", "source"], live),
+        _table("What lowers the peak of the main memory", ["change", "saves", "peak then", "costs", "JAX"], advice),
+        _table("The peak by source line", ["line", "buffers", "takes", "data"], lines),
         _table(
             "Most padding: data full, padding hollow",
-            ["tensor", "kind", "data and padding", "takes", "data", "lanes", "best layout", "source"],
+            ["tensor", "kind", "data and padding", "takes", "data", "lanes", "source"],
             worst,
         ),
         _table(
             "Moves to another layout, and copies",
-            ["name", "opcode", "bytes", "from", "to", "made by", "for", "what would make it free"],
+            ["name", "opcode", "bytes", "from", "to", "made by", "for"],
             moved,
         ),
-        _table("By source line", ["line", "at the peak", "padding"], lines),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from . import _html, _native
+from ._programs import text_of
 from ._errors import LayoutError
 
 
@@ -21,23 +21,85 @@ class Bytes:
 
 
 @dataclass(frozen=True)
-class Live:
-    """A temporary that is live at the peak."""
+class LiveTensor:
+    """A buffer that is live at the peak: where in its computation it is made and last read, and which instruction reads it then."""
 
     name: str
+    computation: str
+    opcode: str
     shape: str
-    bytes: int
+    kind: str
+    logical_bytes: int
+    padded_bytes: int
+    made: int
+    last_read: int
+    reader: str
+    source: str | None = None
+    op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """What is live at the peak and comes from one line or one name scope."""
+
+    name: str
+    buffers: int
+    logical: int
+    padded: int
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The largest buffers, and the number and the bytes of the others."""
+
+    entries: tuple[LiveTensor, ...]
+    others: int
+    other_bytes: int
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The places with most bytes, and the number and the bytes of the others."""
+
+    entries: tuple[Share, ...]
+    others: int
+    other_bytes: int
 
 
 @dataclass(frozen=True)
 class Peak:
-    """When most bytes are live: at which instruction of the entry, inside which others, and what is live then."""
+    """When most bytes are live: at which instruction of the entry, inside which others, and what is live then.
+
+    ``buffers``, ``lines`` and ``scopes`` have the same bytes, all of the peak. ``capacity`` is what the machine has.
+    """
 
     bytes: int
     instruction: str
     position: int
-    live: tuple[Live, ...]
+    buffers: Buffers
+    lines: Shares
+    scopes: Shares
+    capacity: int | None = None
     inside: tuple[str, ...] = ()
+    source: str | None = None
+    op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A change that lowers the peak by ``saves`` bytes to ``peak``, and the JAX code that does it.
+
+    ``kind`` is ``donate``, ``layout``, ``type``, ``recompute`` or ``shard``; ``cost`` what a run costs more, in ``unit``.
+    """
+
+    kind: str
+    change: str
+    code: str
+    saves: int
+    peak: int
+    unit: str
+    tensors: tuple[str, ...]
+    cost: int | None = None
     source: str | None = None
     op_name: str | None = None
 
@@ -57,15 +119,6 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Best:
-    """The layout that takes the fewest bytes."""
-
-    layout: str
-    padded_bytes: int
-    saves: int
-
-
-@dataclass(frozen=True)
 class Tensor:
     """A tensor with padding; ``lanes`` and ``sublanes`` are the sizes of its minor dimensions, and in whole tiles."""
 
@@ -78,14 +131,13 @@ class Tensor:
     padded_bytes: int
     lanes: tuple[int, int] | None = None
     sublanes: tuple[int, int] | None = None
-    best: Best | None = None
     source: str | None = None
     op_name: str | None = None
 
 
 @dataclass(frozen=True)
 class Move:
-    """An instruction that only moves bytes, who wants which layout, and what would make it free."""
+    """An instruction that only moves bytes, and who wants which layout."""
 
     name: str
     computation: str
@@ -95,7 +147,6 @@ class Move:
     bytes: int
     producer: str
     users: tuple[str, ...]
-    remedy: str
     source: str | None = None
     op_name: str | None = None
 
@@ -106,15 +157,6 @@ class Transfers:
 
     count: int
     bytes: int
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What comes from one place of the program: live bytes at the peaks, and padding of all its buffers."""
-
-    name: str
-    live: int
-    waste: int
 
 
 @dataclass(frozen=True)
@@ -130,11 +172,10 @@ class Report:
     peak: Peak
     padding: Bytes
     spaces: tuple[Memory, ...]
+    advice: tuple[Advice, ...]
     worst: tuple[Tensor, ...]
     relayouts: tuple[Move, ...]
     transfers: Transfers
-    sources: tuple[Origin, ...]
-    op_names: tuple[Origin, ...]
     text: str
 
     def __str__(self) -> str:
@@ -145,6 +186,33 @@ class Report:
 
     def _repr_html_(self) -> str:
         return _html.report(self)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """An allocation that an error lists."""
+
+    name: str
+    bytes: int
+    shape: str | None = None
+    logical_bytes: int | None = None
+    source: str | None = None
+    op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """What an error RESOURCE_EXHAUSTED says, where there is no program to report on; ``next`` says how to get one."""
+
+    error: str
+    allocations: tuple[Allocation, ...]
+    next: str
+    needed: int | None
+    available: int | None
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -222,19 +290,24 @@ _CLASSES: dict[str, type] = {
     "constants": Bytes,
     "padding": Bytes,
     "peak": Peak,
-    "live": Live,
+    "buffers": Buffers,
+    "lines": Shares,
+    "scopes": Shares,
+    "advice": Advice,
+    "allocations": Allocation,
     "spaces": Memory,
     "worst": Tensor,
-    "best": Best,
     "relayouts": Move,
     "transfers": Transfers,
-    "sources": Origin,
-    "op_names": Origin,
 }
+# The entries of a list by the class that it is in.
+_ENTRIES: dict[type, dict[str, type]] = {Buffers: {"entries": LiveTensor}, Shares: {"entries": Share}}
 
 
 def _object(cls: type, entries: dict[str, Any], classes: dict[str, type]) -> Any:
     """An object of the class with these entries of JSON; those that the class does not have are left out."""
+
+    classes = classes | _ENTRIES.get(cls, {})
 
     def value(key: str, found: Any) -> Any:
         if isinstance(found, list):
@@ -246,20 +319,24 @@ def _object(cls: type, entries: dict[str, Any], classes: dict[str, type]) -> Any
     return cls(**named)
 
 
-def report(program: Any, machine: Any = "tpu_v5e", top: int = 10) -> Report:
-    """The memory report of a program: HLO text, the path of a file of it, or ``jax.jit(f).lower(x).compile()``.
+def report(program: Any, *arguments: Any, machine: Any = "tpu_v5e", top: int = 10, **keywords: Any) -> Report | Exhausted:
+    """The memory report of a program, and what lowers its peak.
 
-    ``machine`` is whose layouts are compared with those of the program, ``top`` how many entries the lists have.
+    The program is HLO text, the path of a file of it or of a dump folder, ``jax.jit(f).lower(x)``, what that compiles to, or a
+    function with its arguments, which is compiled. Where that runs out of memory, the report is of the program that did, or,
+    as of the text of such an error, an :class:`Exhausted`. ``machine`` is whose layouts and memories are compared, ``top`` how
+    many entries the lists have.
 
-    >>> program = "HloModule m\\nENTRY e {\\n  ROOT x = f32[1000,3]{1,0:T(8,128)} parameter(0)\\n}"
+    >>> program = "HloModule m, is_scheduled=true\\nENTRY e {\\n  ROOT x = f32[1000,3]{1,0:T(8,128)} parameter(0)\\n}"
     >>> found = report(program)
     >>> found.arguments
     Bytes(logical=12000, padded=512000)
-    >>> found.worst[0].best
-    Best(layout='{0,1:T(4,128)}', padded_bytes=16384, saves=495616)
+    >>> found.advice[0].code, found.advice[0].saves
+    ('jax.jit(f, donate_argnames=("x",))', 512000)
     """
-    written, text = _native.memory_report(_text(program), str(machine), top)
-    return _object(Report, json.loads(written) | {"text": text}, _CLASSES)
+    written, text = _native.memory_report(text_of(program, *arguments, **keywords), str(machine), top)
+    found = json.loads(written)
+    return _object(Exhausted if "error" in found else Report, found | {"text": text}, _CLASSES)
 
 
 def plan(
@@ -288,7 +365,7 @@ def plan(
     if capacity != "none" and not isinstance(capacity, Mapping | None):
         raise TypeError(f"capacity must be a mapping such as {{'vmem': '16MiB'}}, found {capacity!r}")
     limits = ["none"] if capacity == "none" else [f"{memory}={most}" for memory, most in (capacity or {}).items()]
-    written, text = _native.layout_plan(_text(program), str(machine), entry, limits, seconds, compare)
+    written, text = _native.layout_plan(text_of(program), str(machine), entry, limits, seconds, compare)
     return _plan(json.loads(written), text)
 
 
@@ -309,21 +386,3 @@ def _plan(found: dict[str, Any], text: str) -> Plan:
         text=text,
         ended=found.get("left", {}).get("search"),
     )
-
-
-def _text(program: Any) -> str:
-    """The HLO text of a program: of something that JAX has compiled, too."""
-    if isinstance(program, os.PathLike) or _is_path(program):
-        with open(program, "rb"):  # Raises what Python raises for files that are not there.
-            return _native.program_text(os.fspath(program))
-    text = program if isinstance(program, str) else getattr(program, "as_text", lambda: None)()
-    if not isinstance(text, str):
-        wanted = "HLO text, the path of a file, or have its text as `as_text()` as `jax.jit(f).lower(x).compile()` does"
-        raise TypeError(f"a program must be {wanted}, found {type(program).__name__}")
-    return text
-
-
-def _is_path(program: Any) -> bool:
-    """Whether this is the name of a file and no HLO text, which has lines or braces, or begins with its first word."""
-    is_text = isinstance(program, str) and (any(letter in program for letter in "\n{=") or program.split()[:1] == ["HloModule"])
-    return isinstance(program, str) and bool(program.strip()) and not is_text

@@ -121,7 +121,6 @@ fn rows(plan: &PlanAnswer, relayouts: &[RelayoutAnswer], given: Option<&PlanAnsw
             given.map(|given| given.memories.iter().find(|other| other.space == memory.space).map_or(0, get))
         };
         let name = &memory.name;
-        rows.push(row(format!("Most at once in {name}"), true, memory.peak, other(|memory| memory.peak)));
         rows.push(row(
             format!("Padding of all arrays in {name}"),
             true,
