@@ -35,6 +35,7 @@ pages! {
     memory: "docs/memory.md",
     notation: "docs/notation.md",
     notations: "docs/notations.md",
+    out_of_memory: "docs/out-of-memory.md",
     partition: "docs/partition.md",
     plan_places: "docs/plan-places.md",
     plan: "docs/plan.md",
