@@ -43,8 +43,8 @@ what lowers the peak of the main memory
  484.0 KiB less  lay out the argument `x` as {0,1:T(4,128)}
                  peak 48.0 KiB, 4808 cycles less
                  o = Format(Layout(major_to_minor=(1, 0)), sharding); jax.jit(f, in_shardings=(o,))
- 266.0 KiB less  keep the argument `x` in bf16
-                 peak 266.0 KiB, 64 cycles less
+ 250.0 KiB less  keep the argument `x` in bf16
+                 peak 282.0 KiB, 0 cycles more
                  f(x.astype(jnp.bfloat16)), and in f first x = x.astype(jnp.float32)
 
 most padding

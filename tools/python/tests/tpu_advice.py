@@ -139,6 +139,11 @@ class Advice(unittest.TestCase):
         widened = lowered(lambda t, i: matrix(t.astype(F32), i), *after)
         self.check(lowered(matrix, *before), widened, "type", "f(t.astype(jnp.bfloat16))")
 
+    def test_type_of_an_argument_that_is_copied(self):
+        narrow = (array(BF16, 2000000, 300), *TABLE[1:])
+        after = lowered(lambda t, i, y: lookup(t.astype(F32), i, y), *narrow)
+        self.check(lowered(lookup, *TABLE), after, "type", "f(t.astype(jnp.bfloat16))")
+
     def test_type_of_what_a_line_makes(self):
         after = lowered(lambda x, w: images(x, w, lambda y: y.astype(BF16)), *IMAGES)
         self.check(lowered(images, *IMAGES), after, "type", "conv_general_dilated")

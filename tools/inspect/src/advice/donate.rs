@@ -53,8 +53,12 @@ fn candidate<'p>(program: &'p Advised, group: &[&Argument]) -> Option<Candidate<
     let parts: Vec<(usize, usize)> = group.iter().flat_map(|own| own.parts.iter().copied()).collect();
     let pairs = pairs(program, &parts);
     let entry = program.entry();
-    let things: BTreeSet<BufferPlace> =
-        pairs.iter().map(|(_, number)| (program.module.entry, (entry.parameters[*number], 0))).collect();
+    let number = program.module.entry;
+    let ends = |(output, parameter): &Donation| {
+        [(entry.parameters[*parameter], 0), (entry.root, *output)]
+            .map(|leaf| (number, program.buffer(leaf).map_or(leaf, |own| own.made)))
+    };
+    let things: BTreeSet<BufferPlace> = pairs.iter().flat_map(ends).collect();
     let names: Vec<&str> = group.iter().map(|own| &*own.name).collect();
     let quoted: String = names.iter().map(|name| format!("\"{name}\",")).collect::<Vec<_>>().join(" ");
     (!pairs.is_empty()).then(|| Candidate {
@@ -63,6 +67,7 @@ fn candidate<'p>(program: &'p Advised, group: &[&Argument]) -> Option<Candidate<
         code: format!("jax.jit(f, donate_argnames=({quoted}))"),
         things,
         origin: Provenance { source: None, op_name: Some(names.join(", ")) },
+        ends: Vec::new(),
         changed: Box::new(move || donated(program.module, &pairs)),
     })
 }

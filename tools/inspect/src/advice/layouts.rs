@@ -4,7 +4,7 @@
 //! layout may have that one: the copies do nothing then. JAX asks for an order of dimensions; the tiles are the machine's,
 //! so a layout with other tiles cannot be asked for.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
+use super::{AdviceKind, Advised, AdvisedEnd, BufferPlace, Candidate, leaves_mut};
 use crate::hlo::summary::Provenance;
 use layout_plan::memory::{RelayoutKind, relayout};
 use std::collections::BTreeSet;
@@ -99,11 +99,18 @@ fn candidate<'p>(program: &'p Advised, ends: Vec<OtherEnd>) -> Candidate<'p> {
     };
     let names: Vec<String> = ends.iter().map(name).collect();
     let layout = &ends[0].layout;
+    let parameters = &program.entry().parameters;
+    let advised = |end: &OtherEnd| AdvisedEnd {
+        is_result: end.output.is_some(),
+        number: end.output.or_else(|| parameters.iter().position(|own| *own == end.k)).unwrap_or(0),
+        layout: end.layout.to_string(),
+    };
     Candidate {
         kind: AdviceKind::Layout,
         change: format!("lay out {} as {layout}", names.join(" and ")),
         code: code(program, &ends),
         things,
+        ends: ends.iter().map(advised).collect(),
         origin: Provenance { source: None, op_name: ends[0].output.is_none().then(|| program.argument(ends[0].k).1) },
         changed: Box::new(move || changed(program.module, &ends)),
     }

@@ -60,8 +60,20 @@ pub struct Advice {
     pub unit: String,
     /// The tensors that it is about.
     pub tensors: Vec<String>,
+    /// The ends of the program that it lays out otherwise.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub ends: Vec<AdvisedEnd>,
     #[serde(flatten)]
     pub origin: Provenance,
+}
+
+/// An argument or a result of the program, by its number, in another layout.
+#[derive(Clone, Debug)]
+pub struct AdvisedEnd {
+    pub is_result: bool,
+    pub number: usize,
+    pub layout: String,
 }
 
 /// The kind of a change.
@@ -92,6 +104,7 @@ struct Candidate<'p> {
     code: String,
     /// The buffers that change, and those that take part.
     things: BTreeSet<BufferPlace>,
+    ends: Vec<AdvisedEnd>,
     origin: Provenance,
     /// Makes the changed module; `None` where it cannot be.
     changed: Box<dyn Fn() -> Option<Module> + 'p>,
@@ -176,6 +189,7 @@ impl<'m> Advised<'m> {
             cost,
             unit: self.target.unit().to_string(),
             tensors: own.things.iter().map(name).collect(),
+            ends: own.ends,
             origin: own.origin,
         }
     }

@@ -1,8 +1,8 @@
 //! A smaller type: f32 as bf16, half of the bytes.
 //!
-//! All temporaries at the peak that one line of the program makes change together, or all arrays of an argument. What only
-//! moves or renames their bytes has their type, too. An argument that an output has the shape of is a state, which keeps its
-//! type, and the compiler adds what it scatters in f32.
+//! All temporaries at the peak that one line of the program makes change together, with what only moves or renames their
+//! bytes, or all arrays of an argument, which the function widens again at once. An argument that an output has the shape of
+//! is a state, which keeps its type, and the compiler adds what it scatters in f32.
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
 use crate::hlo::summary::Provenance;
@@ -63,6 +63,7 @@ fn candidate<'p>(
 ) -> Candidate<'p> {
     let things: BTreeSet<BufferPlace> =
         group.iter().map(|(frame, number)| (frame.0, program.used.frames[frame].buffers[*number].made)).collect();
+    let follows = !is_argument;
     let (change, code) = if *is_argument {
         (
             format!("keep the argument `{name}` in bf16"),
@@ -81,7 +82,8 @@ fn candidate<'p>(
         code,
         things,
         origin,
-        changed: Box::new(move || changed(program, &group)),
+        ends: Vec::new(),
+        changed: Box::new(move || changed(program, &group, follows)),
     }
 }
 
@@ -91,8 +93,8 @@ fn scatters(module: &Module, instruction: &Instruction) -> bool {
     matches!(&*instruction.opcode, "scatter" | "select-and-scatter") || instruction.called.iter().any(inside)
 }
 
-/// The module with the buffers in the smaller type, and what only moves or renames their bytes.
-fn changed(program: &Advised, group: &BTreeSet<BufferNumber>) -> Option<Module> {
+/// The module with the buffers in the smaller type; with `follows` what only moves or renames their bytes, too.
+fn changed(program: &Advised, group: &BTreeSet<BufferNumber>, follows: bool) -> Option<Module> {
     let mut changed = program.module.clone();
     let mut all = group.clone();
     for frame in group.iter().map(|(frame, _)| *frame).collect::<BTreeSet<_>>() {
@@ -101,7 +103,7 @@ fn changed(program: &Advised, group: &BTreeSet<BufferNumber>) -> Option<Module> 
             let takes = |k: usize| found.of[k].iter().flatten().any(|own| all.contains(&(frame, *own)));
             let reads = instruction.operands.iter().any(|operand| takes(*operand));
             ((!reads && !takes(k)) || !scatters(program.module, instruction)).then_some(())?;
-            if reads && MOVES.contains(&&*instruction.opcode) {
+            if follows && reads && MOVES.contains(&&*instruction.opcode) {
                 all.extend(found.of[k].iter().flatten().map(|own| (frame, *own)));
             }
             for (leaf, array) in

@@ -64,6 +64,7 @@ fn candidate<'p>(
         code: code(line, lines),
         things,
         origin,
+        ends: Vec::new(),
         changed: Box::new(move || least(program, &group)),
     }
 }

@@ -46,6 +46,7 @@ fn candidate<'p>(program: &'p Advised, name: String, cuts: Vec<Cut>, devices: i6
         ),
         things: cuts.iter().map(|(k, _)| (program.module.entry, (*k, 0))).collect(),
         origin: Provenance { source: None, op_name: Some(name) },
+        ends: Vec::new(),
         changed: Box::new(move || {
             let mut changed = program.module.clone();
             cuts.iter().try_for_each(|(k, part)| cut(&mut changed, program.module, *k, part))?;

@@ -3,6 +3,7 @@
 use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Share, Summary};
 use crate::advice::Advice;
 use std::collections::BTreeMap;
+use tensor_layout::text::counted;
 
 /// The most columns of a line.
 const WIDTH: usize = 100;
@@ -112,8 +113,10 @@ fn advice(out: &mut String, advice: &[Advice]) {
     for own in advice {
         let cost = match own.cost {
             None => String::new(),
-            Some(cost) if cost < 0 => format!(", {} {}s less", cost.unsigned_abs(), own.unit),
-            Some(cost) => format!(", {cost} {}s more", own.unit),
+            Some(cost) => {
+                let how = if cost < 0 { "less" } else { "more" };
+                format!(", {} {how}", counted(cost.unsigned_abs(), &own.unit))
+            }
         };
         line(out, format!("{:>10} less  {}", bytes(own.saves), own.change));
         line(out, format!("                 peak {}{cost}", bytes(own.peak)));

@@ -100,6 +100,7 @@ pub fn page(
     });
     let moves = moves.collect();
     if let Some(plan) = &mut plan {
+        summary.advice.retain(|advice| plan.agrees(advice));
         plan.picture(&mut pictures);
     }
     let charts = summary.spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= screen::SMALL);

@@ -1,6 +1,7 @@
 //! The plan beside the program: the arrays whose layout changes, and the bytes that this saves.
 
 use super::pictures::Pictures;
+use crate::advice::{Advice, AdvisedEnd};
 use crate::clock::Clock;
 use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
 use crate::plan::text::left;
@@ -21,6 +22,9 @@ use tensor_layout::tiled::Layout;
 pub struct Planned {
     /// The plan; the lists below replace its own.
     pub plan: PlanAnswer,
+    /// Whether the plan chooses the layouts of arguments and results.
+    #[serde(skip)]
+    pub chooses_ends: bool,
     /// A description of the decisions left open.
     pub left: Option<String>,
     /// Why the program's own layouts have no cost, where they have none.
@@ -87,6 +91,7 @@ impl Planned {
         relayouts.sort_by_key(|moved| std::cmp::Reverse(moved.bytes));
         let more_relayouts = relayouts.split_off(relayouts.len().min(top)).len();
         Ok(Planned {
+            chooses_ends: entry == EntryOption::Free,
             left: plan.left.as_ref().map(left),
             plan,
             not_compared: given.err().map(|(at, error)| format!("{}: {}", names.node(at), error.message)),
@@ -97,6 +102,13 @@ impl Planned {
             relayouts,
             more_relayouts,
         })
+    }
+
+    /// Whether a change of the program leaves its ends in the layouts that the plan chooses for them.
+    pub fn agrees(&self, advice: &Advice) -> bool {
+        let of = |end: &AdvisedEnd| if end.is_result { &self.plan.entry.results } else { &self.plan.entry.arguments };
+        let agrees = |end: &AdvisedEnd| of(end).get(end.number) == Some(&end.layout);
+        !self.chooses_ends || advice.ends.iter().all(agrees)
     }
 
     /// Asks for the pictures of the layouts that change.
