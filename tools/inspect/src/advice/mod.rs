@@ -122,7 +122,7 @@ pub struct Advised<'m> {
 
 /// How many candidates are tried; of a long program fewer.
 const TRIED: usize = 24;
-const TRIED_OF_LONG: usize = 8;
+const TRIED_OF_LONG: usize = 4;
 const LONG: usize = 10_000;
 
 /// What saves less than this part of the peak is not told.
