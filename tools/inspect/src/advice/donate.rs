@@ -4,7 +4,7 @@
 //! f32[8]` gives output 1 the memory of `k` and output 2 that of `v`. Donating `v` alone gives it to output 1.
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate};
-use crate::hlo::summary::Provenance;
+use crate::hlo::origins::Provenance;
 use std::collections::BTreeSet;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Operation, Shape};

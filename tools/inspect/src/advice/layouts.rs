@@ -5,7 +5,7 @@
 //! so a layout with other tiles cannot be asked for.
 
 use super::{AdviceKind, Advised, AdvisedEnd, BufferPlace, Candidate, leaves_mut};
-use crate::hlo::summary::Provenance;
+use crate::hlo::origins::Provenance;
 use layout_plan::memory::{RelayoutKind, relayout};
 use std::collections::BTreeSet;
 use tensor_layout::hlo::Module;

@@ -31,8 +31,7 @@ mod price;
 mod recompute;
 mod shard;
 
-use crate::hlo::origins::Origins;
-use crate::hlo::summary::Provenance;
+use crate::hlo::origins::{Origins, Provenance};
 use layout_plan::memory::{Buffer, FrameBuffers, LiveBuffer, MemoryUse, Role, RunsAs};
 use price::Prices;
 use schemars::JsonSchema;

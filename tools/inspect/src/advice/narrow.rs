@@ -5,7 +5,7 @@
 //! is a state, which keeps its type, and the compiler adds what it scatters in f32.
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
-use crate::hlo::summary::Provenance;
+use crate::hlo::origins::Provenance;
 use layout_plan::memory::RunsAs;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType;

@@ -12,7 +12,7 @@
 //! ```
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate};
-use crate::hlo::summary::Provenance;
+use crate::hlo::origins::Provenance;
 use layout_plan::memory::{MemoryUse, RunsAs};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::hlo::{Computation, Instruction, Module};

@@ -4,7 +4,7 @@
 //! there, too.
 
 use super::{AdviceKind, Advised, Candidate};
-use crate::hlo::summary::Provenance;
+use crate::hlo::origins::Provenance;
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Array, Dim, Operation, Shape};

@@ -12,8 +12,8 @@
 //! The list has the largest allocations alone, and some versions raise the first line without it. The bytes are those of
 //! the shape where it is there, and else the three digits of the text.
 
+use super::origins::Provenance;
 use super::screen::{bytes, cut};
-use super::summary::Provenance;
 use layout_plan::memory::Footprint;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! The instructions as JSON, one object a line, for programs.
 
+use super::origins::{Provenance, provenance};
 use super::rows::{Access, Entry, Program, Row, RunTime};
-use super::summary::{Kind, Provenance, Sizes, provenance};
+use super::summary::{Kind, Sizes};
 use layout_console::Stop;
 use layout_plan::memory::{Footprint, RelayoutKind, relayout};
 use schemars::JsonSchema;

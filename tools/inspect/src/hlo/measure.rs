@@ -1,9 +1,8 @@
 //! Measures and ranks the memory report of a module.
 
-use super::origins::Origins;
+use super::origins::{Origins, Provenance};
 use super::summary::{
-    Bytes, Kind, Listed, LiveTensor, Memory, Move, OrderAnswer, Peak, Provenance, Share, Summary, Tensor, Transfers,
-    space_name,
+    Bytes, Kind, Listed, LiveTensor, Memory, Move, OrderAnswer, Peak, Share, Summary, Tensor, Transfers, space_name,
 };
 use crate::advice::Advised;
 use crate::schedule::{OrderPeaks, ScheduleOption};

@@ -5,8 +5,25 @@
 //! computation. A parameter gives no origin to others: its `op_name` is the name of an argument. In a text with source
 //! lines, an `op_name` without a line is a compiler's own.
 
-use super::summary::{Provenance, provenance};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tensor_layout::hlo::{Instruction, Module, Source};
+
+/// Where an instruction comes from.
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub struct Provenance {
+    /// The file and the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op_name: Option<String>,
+}
+
+/// The file and the line of an instruction, and its `op_name`.
+pub fn provenance(Source { op_name, file, line, .. }: &Source) -> Provenance {
+    let line = line.map_or(String::new(), |line| format!(":{line}"));
+    Provenance { source: file.as_ref().map(|file| format!("{file}{line}")), op_name: op_name.clone() }
+}
 
 /// The origins of all instructions of a module.
 pub struct Origins<'m> {

@@ -3,12 +3,12 @@
 //! All numbers are bytes of padded arrays unless a comment says otherwise. [`super::measure`] computes them,
 //! [`super::screen`] prints them for people.
 
+use super::origins::Provenance;
 use crate::advice::Advice;
 use crate::schedule::ScheduleOption;
 use layout_plan::memory::{Footprint, Role, RunsAs};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tensor_layout::hlo::Source;
 use tensor_layout::tiled::memory_space;
 
 /// The memory report of a module.
@@ -162,22 +162,6 @@ pub struct Share {
     pub buffers: usize,
     #[serde(flatten)]
     pub bytes: Bytes,
-}
-
-/// Where an instruction comes from.
-#[derive(Clone, Default, Serialize, JsonSchema)]
-pub struct Provenance {
-    /// The file and the line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub op_name: Option<String>,
-}
-
-/// The file and the line of an instruction, and its `op_name`.
-pub fn provenance(Source { op_name, file, line, .. }: &Source) -> Provenance {
-    let line = line.map_or(String::new(), |line| format!(":{line}"));
-    Provenance { source: file.as_ref().map(|file| format!("{file}{line}")), op_name: op_name.clone() }
 }
 
 /// A tensor with padding.
