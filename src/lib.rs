@@ -106,6 +106,7 @@
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`swizzled`] | layouts whose addresses are swizzled | `expr`, `numbers`, `places`, `swizzle`, `text`, `tiled` |
+//! | [`algebra`] | layouts as functions: composition, inverses, complements, division, products | `limits`, `maps`, `numbers`, `places`, `swizzle`, `text` |
 //! | [`conversion`] | tiled layouts as TensorLayouts, and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
@@ -113,7 +114,7 @@
 //! | [`targets`] | default layouts and costs of a machine | `element`, `numbers`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `numbers`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO and StableHLO text to operations | `element`, `expr`, `formats`, `limits`, `operations`, `text`, `tiled` |
-//! | [`notations`] | layouts in the notations of other projects, both ways | `conversion`, `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `swizzle`, `text`, `tiled` |
+//! | [`notations`] | layouts in the notations of other projects, both ways; expressions of the algebra | `algebra`, `conversion`, `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `swizzle`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for live ranges | |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //!
@@ -127,6 +128,7 @@
 //!   unchanged if its intermediate numbers do not fit.
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
+pub mod algebra;
 pub mod analysis;
 pub mod conversion;
 #[cfg(feature = "drawing")]

@@ -22,6 +22,8 @@
 //! | `shardings` | shardings of HLO: `sharding={devices=[2,4]<=[8]}` |
 //! | `shardy` | shardings of Shardy: `#sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>` |
 //! | [`types`] | the types of MLIR around them |
+//! | [`function`] | any layout as a function of the algebra |
+//! | [`expression`] | calculations with layouts: `complement((2,4):(1,8), 64)` |
 //! | [`translate`] | detection of the notation of a text; reading and writing |
 
 pub mod affine;
@@ -30,6 +32,8 @@ mod bits;
 mod blocked;
 pub mod cute;
 pub mod described;
+pub mod expression;
+pub mod function;
 mod lists;
 pub mod mosaic;
 pub mod notation;
@@ -44,5 +48,6 @@ pub mod triton;
 pub mod types;
 
 pub use described::{Described, Description};
+pub use expression::{Answer, calculate};
 pub use notation::Notation;
 pub use translate::{read, write};

@@ -188,6 +188,13 @@ fn kind_of(text: &str) -> Separator {
     }
 }
 
+/// Whether a text is sizes and strides as CuTe writes them, or sizes alone.
+pub(super) fn has_strides(text: &str) -> bool {
+    let sizes = |b: u8| b.is_ascii_digit() || b.is_ascii_whitespace() || b"(),/_".contains(&b);
+    !text.starts_with(|c: char| c.is_ascii_lowercase()) && matches!(kind_of(text), Separator::Colon)
+        || text.bytes().all(sizes)
+}
+
 /// Reads an attribute of a memref or a tensor of these sizes.
 fn read_layout(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     let start = cursor.at();

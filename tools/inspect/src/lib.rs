@@ -5,6 +5,7 @@
 //! has a file with its options and its function; `layout-inspect --json` is the line protocol of `protocol`.
 
 mod advice;
+mod algebra;
 mod clock;
 mod convert;
 mod copies;
@@ -74,6 +75,7 @@ enum Command {
     Layouts(layouts::LayoutsOptions),
     Machine(machine::MachineOptions),
     Moves(moves::MovesOptions),
+    Algebra(algebra::AlgebraOptions),
     Convert(convert::ConvertOptions),
     Solve(solve::SolveOptions),
     Plan(plan::PlanOptions),
@@ -128,6 +130,7 @@ fn run() -> ExitCode {
         Some(Command::Layouts(options)) => layouts::run(options),
         Some(Command::Machine(options)) => machine::run(options),
         Some(Command::Moves(options)) => moves::run(options),
+        Some(Command::Algebra(options)) => algebra::run(options),
         Some(Command::Convert(options)) => convert::run(options),
         Some(Command::Solve(options)) => solve::run(options),
         Some(Command::Plan(options)) => plan::run(options),

@@ -1,0 +1,298 @@
+//! Inverses and complements.
+//!
+//! A right inverse takes a place to an index at it, a left inverse the place of each index back to it. Digits sorted by
+//! stride are a chain where each begins where the one before ends, as the strides 1, 4, 8 of extents 4, 2, 3. The
+//! inverse of a chain has the same extents, with the weights of the digits in the index as strides. A gap in the chain
+//! ends a right inverse; in a left inverse it is a digit that leads beyond the layout. The complement has the gaps.
+//!
+//! Along several axes each has a chain, and the inverse has a mode for each axis, the address last. Layouts of bits are
+//! matrices, whose inverse is one.
+
+use crate::algebra::bits::{Columns, inverse};
+use crate::algebra::compose::{LOOKED_AT, written};
+use crate::algebra::layout::LayoutFunction;
+use crate::algebra::mode::{Digit, Mode, large, push};
+use crate::numbers::ceil_div;
+use crate::text::Error;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// A digit and its weight in the index.
+type Weighted = (i64, Digit);
+
+impl LayoutFunction {
+    /// The layout of places that takes each to the index of its element, if every place up to the last has one.
+    ///
+    /// Post-condition: `inverse.place(place(x)) == x` and `place(inverse.place(p)) == p`.
+    ///
+    /// # Errors
+    /// Two elements at a place, and a place without one.
+    pub fn inverse(&self) -> Result<LayoutFunction, Error> {
+        let inverse = self.right_inverse()?;
+        if inverse.size() == self.size() {
+            return Ok(inverse);
+        }
+        self.injective()?;
+        let (found, all) = (inverse.size(), self.size());
+        let message = format!(
+            "an inverse needs an element at each place up to the last, found {found} of {all} at places from 0 on without a gap"
+        );
+        Err(Error::new(message).unsupported())
+    }
+
+    /// The largest layout of places from 0 on that takes each to an index of an element there.
+    ///
+    /// Post-condition: `place(inverse.place(p)) == p`.
+    ///
+    /// # Errors
+    /// A first element that is not at 0, and flips in a layout that is not linear in bits.
+    ///
+    /// ```
+    /// use tensor_layout::algebra::LayoutFunction;
+    /// let layout = LayoutFunction::parse("(4,8):(8,1)").unwrap();
+    /// assert_eq!(layout.right_inverse().unwrap().to_string(), "(8,4):(4,1)");
+    /// ```
+    pub fn right_inverse(&self) -> Result<LayoutFunction, Error> {
+        if !self.flips.is_empty() {
+            return self.inverse_of_bits(false);
+        }
+        self.at_zero()?;
+        let mode = self.mode.coalesced();
+        let mut whole = 0;
+        let axes = self.chains(&mode).into_iter().map(|chain| {
+            let (mut end, mut modes) = (1i64, Vec::new());
+            for (weight, digit) in chain {
+                if digit.stride > end {
+                    break;
+                }
+                let extent = if digit.stride == end { reached(&mode, whole, weight, digit.extent) } else { 1 };
+                whole += (extent - 1) * weight;
+                push(&mut modes, Mode::Digit(Digit::new(extent, 0, weight)));
+                end = end.saturating_mul(extent);
+                if extent < digit.extent && digit.stride == end / extent {
+                    break;
+                }
+            }
+            modes
+        });
+        joined(axes.collect())
+    }
+
+    /// A layout of places that takes that of each element to its index.
+    ///
+    /// Post-condition: `inverse.place(place(x)) == x`.
+    ///
+    /// # Errors
+    /// Two elements at a place, and strides that are no multiples of what the smaller ones reach.
+    ///
+    /// ```
+    /// use tensor_layout::algebra::LayoutFunction;
+    /// let layout = LayoutFunction::parse("(2,3):(4,16)").unwrap();
+    /// assert_eq!(layout.left_inverse().unwrap().to_string(), "(4,2,2,3):(6,1,24,2)");
+    /// ```
+    pub fn left_inverse(&self) -> Result<LayoutFunction, Error> {
+        if !self.flips.is_empty() {
+            return self.inverse_of_bits(true);
+        }
+        self.at_zero()?;
+        let mode = self.mode.coalesced();
+        let mut fresh = self.size();
+        let mut found = Vec::new();
+        for (axis, chain) in self.chains(&mode).into_iter().enumerate() {
+            let mut modes = Vec::new();
+            let mut end = 1;
+            for (weight, digit) in chain {
+                let gap = self.gap(axis, end, &digit)?;
+                push(&mut modes, Mode::Digit(Digit::new(gap, 0, fresh)));
+                push(&mut modes, Mode::Digit(Digit::new(digit.extent, 0, weight)));
+                fresh = fresh.checked_mul(gap).ok_or_else(large)?;
+                end = digit.stride * digit.extent;
+            }
+            found.push(modes);
+        }
+        if mode.digits().iter().any(|digit| digit.stride == 0 && digit.extent > 1) {
+            self.injective()?;
+        }
+        joined(found)
+    }
+
+    /// The layout of what is between the places of this one: the sums of both are all numbers below a multiple of the
+    /// end of this one, each once. Without a size it has only the gaps; with one, it goes on to it, rounded up.
+    ///
+    /// It has places before bits flip, so that a product stays under the same flips.
+    ///
+    /// # Errors
+    /// A size below the end of this layout, strides that are no multiples of what the smaller ones reach, and axes.
+    ///
+    /// ```
+    /// use tensor_layout::algebra::LayoutFunction;
+    /// let layout = LayoutFunction::parse("(2,2):(1,6)").unwrap();
+    /// assert_eq!(layout.complement(Some(24)).unwrap().to_string(), "(3,2):(2,12)");
+    /// assert!(layout.complement(Some(7)).is_err());
+    /// ```
+    pub fn complement(&self, size: Option<i64>) -> Result<LayoutFunction, Error> {
+        let end = self.extent(self.axes.len());
+        if let Some(size) = size.filter(|size| *size < end) {
+            let message =
+                format!("the complement must be within at least {end} places, which {self} reaches, found {size}");
+            return Err(Error::new(message));
+        }
+        self.gaps(size.unwrap_or(1))
+    }
+
+    /// The complement within at least so many places, fewer than the layout reaches too.
+    pub(super) fn gaps(&self, size: i64) -> Result<LayoutFunction, Error> {
+        self.on_the_address("complement")?;
+        let mode = self.mode.coalesced();
+        let (mut end, mut modes) = (1i64, Vec::new());
+        for (_, digit) in self.chains(&mode).remove(0) {
+            let gap = self.gap(0, end, &digit)?;
+            push(&mut modes, Mode::Digit(Digit::new(gap, 0, end)));
+            end = digit.stride.checked_mul(digit.extent).ok_or_else(large)?;
+        }
+        push(&mut modes, Mode::Digit(Digit::new(ceil_div(size, end), 0, end)));
+        joined(vec![modes])
+    }
+
+    /// Refuses axes.
+    pub(super) fn on_the_address(&self, what: &str) -> Result<(), Error> {
+        match self.axes.first() {
+            None => Ok(()),
+            Some(axis) => Err(Error::new(format!("a {what} must be of the address alone, found the axis {axis}"))),
+        }
+    }
+
+    fn at_zero(&self) -> Result<(), Error> {
+        if self.base.iter().all(|base| *base == 0) {
+            return Ok(());
+        }
+        let message = format!("the first element must be at 0 to invert digits, found it at {}", written(&self.base));
+        Err(Error::new(message).unsupported())
+    }
+
+    /// For each axis the digits of more than one step, by rising strides, without those of stride 0.
+    fn chains(&self, mode: &Mode) -> Vec<Vec<Weighted>> {
+        let mut chains = vec![Vec::new(); self.axes.len() + 1];
+        mode.each(1, &mut |weight, digit| {
+            if digit.extent > 1 && digit.stride != 0 {
+                chains[digit.axis].push((weight, *digit));
+            }
+        });
+        for chain in &mut chains {
+            chain.sort_by_key(|(weight, digit)| (digit.stride, Reverse(digit.extent), *weight));
+        }
+        chains
+    }
+
+    /// The places between the end of smaller digits and the next one, in ends.
+    fn gap(&self, axis: usize, end: i64, digit: &Digit) -> Result<i64, Error> {
+        if digit.stride >= end && digit.stride % end == 0 {
+            return Ok(digit.stride / end);
+        }
+        self.injective()?;
+        let message = format!(
+            "the strides along {} must be multiples of what the smaller ones reach, {end}, found {} in {self}",
+            self.axis(axis),
+            digit.stride
+        );
+        Err(Error::new(message).unsupported())
+    }
+
+    /// Refuses two elements at one place, as far as elements are looked at.
+    fn injective(&self) -> Result<(), Error> {
+        let mut seen = HashMap::new();
+        for index in 0..self.size().min(LOOKED_AT) {
+            let place = self.place(index);
+            let shared = written(&place);
+            if let Some(other) = seen.insert(place, index) {
+                let (a, b) = (self.coordinates(other), self.coordinates(index));
+                return Err(Error::new(format!("the elements {a:?} and {b:?} share the place {shared}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The inverse of a matrix, which is completed by the bits of places that no column has.
+    fn inverse_of_bits(&self, left: bool) -> Result<LayoutFunction, Error> {
+        let columns = Columns::new(self).ok_or_else(|| {
+            let message = format!("a layout under flips must be linear in bits to be inverted, found {self}");
+            Error::new(message).unsupported()
+        })?;
+        let reached =
+            |axis: usize| columns.columns.iter().chain([&columns.first]).fold(0, |all, column| all | column[axis]);
+        let widths: Vec<u32> = (0..=self.axes.len()).map(|axis| 64 - reached(axis).leading_zeros()).collect();
+        if widths.iter().sum::<u32>() > 62 {
+            return Err(large());
+        }
+        let packed =
+            |place: &[i64]| place.iter().zip(&widths).rev().fold(0u64, |all, (at, width)| all << width | *at as u64);
+        let (mut rows, mut matrix, mut indices) = (Vec::<u64>::new(), Vec::new(), Vec::new());
+        for (bit, column) in columns.columns.iter().enumerate() {
+            let own = packed(column);
+            let rest = rows.iter().fold(own, |rest, row| rest.min(rest ^ row));
+            if rest == 0 && left {
+                self.injective()?;
+            }
+            if rest != 0 {
+                rows.push(rest);
+                rows.sort_unstable_by_key(|row| Reverse(*row));
+                matrix.push(own);
+                indices.push(1i64 << bit);
+            }
+        }
+        let tops: u64 = rows.iter().fold(0, |tops, row| tops | 1 << (63 - row.leading_zeros()));
+        for (k, bit) in (0..widths.iter().sum()).filter(|bit| tops >> bit & 1 == 0).enumerate() {
+            matrix.push(1 << bit);
+            indices.push(self.size().checked_shl(k as u32).filter(|bit| *bit > 0).ok_or_else(large)?);
+        }
+        let inverted = inverse(&matrix).ok_or_else(|| Error::new("a matrix was not completed").internal())?;
+        let index = |place: u64| {
+            let of =
+                inverted.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1).fold(0, |of, (_, own)| of ^ own);
+            indices.iter().enumerate().filter(|(k, _)| of >> k & 1 == 1).fold(0, |index, (_, bit)| index ^ bit)
+        };
+        let (mut result, mut modes, mut below) = (Vec::new(), Vec::new(), 0);
+        for width in &widths {
+            let own = (below..below + width).map(|bit| vec![index(1 << bit)]);
+            let own: Vec<Vec<i64>> = own.take_while(|column| left || column[0] < self.size()).collect();
+            modes.push(Mode::Digit(Digit::new(1 << own.len(), 0, 0)));
+            result.extend(own);
+            below += width;
+        }
+        let mode = if modes.len() == 1 { modes.remove(0) } else { Mode::group(modes) };
+        let first = index(packed(&columns.first));
+        if first >= self.size() && !left {
+            return self.at_zero().and(Err(large()));
+        }
+        Columns { first: vec![first], columns: result }.layout(&[], &mode)
+    }
+}
+
+/// The most steps up to `extent` of a weight that carry in no digit of the index, from an index on.
+fn reached(mode: &Mode, from: i64, weight: i64, extent: i64) -> i64 {
+    if !mode.is_padded() {
+        return extent;
+    }
+    let carries = |steps: i64| {
+        let index = from + (steps - 1) * weight;
+        let split = |index| {
+            let mut values = Vec::new();
+            mode.split(index, &mut values);
+            values
+        };
+        let sum: Vec<i64> = split(from).iter().zip(split((steps - 1) * weight)).map(|(a, b)| a + b).collect();
+        index >= mode.size() || split(index) != sum
+    };
+    let (mut low, mut high) = (1, extent);
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        if carries(middle) { high = middle - 1 } else { low = middle }
+    }
+    low
+}
+
+/// The layout with a mode for each list of digits, or the digits of the only one.
+fn joined(axes: Vec<Vec<Mode>>) -> Result<LayoutFunction, Error> {
+    let mut modes: Vec<Mode> = axes.into_iter().map(|modes| Mode::group(modes).coalesced()).collect();
+    LayoutFunction::new(Vec::new(), if modes.len() == 1 { modes.remove(0) } else { Mode::group(modes) })
+}
