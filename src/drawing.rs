@@ -4,6 +4,7 @@
 //! shape has the offset, and the first tiles are outlined. Only the first slice is drawn, at most [`MOST`] rows and
 //! columns.
 
+use crate::algebra::LayoutFunction;
 use crate::operations::shape::Array;
 use crate::places::placement::{Copies, Placement};
 use crate::text::Error;
@@ -90,6 +91,53 @@ pub fn draw_array(array: &Array, most: [i64; 2]) -> Result<String, Error> {
 /// Draws a TensorLayout: the place of each element, of at most so many rows and columns, and at most [`MOST`].
 pub fn draw_placement(placement: Placement, most: [i64; 2]) -> String {
     svg(&places(placement), most)
+}
+
+/// Draws a layout as a function: the places of the first mode as rows and of the second as columns, coloured by the
+/// coordinates along its axes, and at most so many rows and columns, and at most [`MOST`].
+pub fn draw_function(layout: &LayoutFunction, most: [i64; 2]) -> String {
+    let sizes = layout.sizes();
+    let shown: [i64; 2] = [0, 1].map(|mode| sizes.get(mode).copied().unwrap_or(1));
+    let shown = if sizes.len() < 2 { [1, shown[0]] } else { shown };
+    let (title, leading) = (layout.to_string(), sizes.iter().skip(2).copied().collect::<Vec<_>>());
+    let axes = match layout.axes() {
+        [] => "address".to_string(),
+        axes => format!("{}, and address", axes.join("/")),
+    };
+    let layout = layout.clone();
+    let place = move |at: [i64; 2]| {
+        let index = if sizes.len() < 2 { at[1] } else { at[0] + at[1] * sizes[0] };
+        layout.place(index.min(layout.size() - 1))
+    };
+    let mut found: Vec<Vec<i64>> = Vec::new();
+    for cell in (0..shown[0].min(MOST)).flat_map(|row| (0..shown[1].min(MOST)).map(move |column| [row, column])) {
+        let mut own = place(cell);
+        own.pop();
+        if let Err(at) = found.binary_search(&own) {
+            found.insert(at, own);
+        }
+    }
+    let text = |own: &[i64]| own.iter().map(i64::to_string).collect::<Vec<_>>().join("/");
+    let legend = found.iter().take(LEGEND).enumerate().filter(|_| found.len() > 1);
+    let grid = Grid {
+        title,
+        note: format!("{axes}{}", slice_note(&leading)),
+        sizes: shown,
+        padded: shown,
+        tiles: [0, 0],
+        legend: legend.map(|(k, own)| (colour(k), text(own))).collect(),
+        more: if found.len() > 1 { found.len().saturating_sub(LEGEND) } else { 0 },
+        cell: Box::new(move |at| {
+            let place = place(at);
+            let (address, own) = place.split_last().unwrap_or((&0, &[]));
+            let number = found.binary_search_by(|place| place[..].cmp(own)).unwrap_or(0);
+            // Without axes, a colour for each bank of 32 shows what is in conflict.
+            let number = if own.is_empty() { address.rem_euclid(32) as usize } else { number };
+            let lines = if own.is_empty() { Vec::new() } else { vec![text(own)] };
+            Cell { lines: [lines, vec![address.to_string()]].concat(), fill: colour(number) }
+        }),
+    };
+    svg(&grid, most)
 }
 
 /// The coordinates of a place, with `*` along an axis where every coordinate has a copy.

@@ -110,7 +110,7 @@
 //! | [`conversion`] | tiled layouts as TensorLayouts, and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
-//! | [`drawing`] | a picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
+//! | [`drawing`] | a picture of a layout as SVG | `algebra`, `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | default layouts and costs of a machine | `element`, `numbers`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `numbers`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO and StableHLO text to operations | `element`, `expr`, `formats`, `limits`, `operations`, `text`, `tiled` |

@@ -42,7 +42,8 @@ impl LayoutFunction {
 
     /// The largest layout of places from 0 on that takes each to an index of an element there.
     ///
-    /// Post-condition: `place(inverse.place(p)) == p`.
+    /// Post-condition: `place(inverse.place(p)) == p`. It ends before the first padding, and with padding after
+    /// [`ALGEBRA_ELEMENTS`](crate::limits::ALGEBRA_ELEMENTS) places at most.
     ///
     /// # Errors
     /// A first element that is not at 0, and flips in a layout that is not linear in bits.
@@ -58,24 +59,45 @@ impl LayoutFunction {
         }
         self.at_zero()?;
         let mode = self.mode.coalesced();
-        let mut whole = 0;
         let axes = self.chains(&mode).into_iter().map(|chain| {
             let (mut end, mut modes) = (1i64, Vec::new());
             for (weight, digit) in chain {
-                if digit.stride > end {
-                    break;
-                }
-                let extent = if digit.stride == end { reached(&mode, whole, weight, digit.extent) } else { 1 };
-                whole += (extent - 1) * weight;
-                push(&mut modes, Mode::Digit(Digit::new(extent, 0, weight)));
-                end = end.saturating_mul(extent);
-                if extent < digit.extent && digit.stride == end / extent {
-                    break;
+                if digit.stride == end {
+                    push(&mut modes, Mode::Digit(Digit::new(digit.extent, 0, weight)));
+                    end = end.saturating_mul(digit.extent);
                 }
             }
-            modes
+            Mode::group(modes)
         });
-        joined(axes.collect())
+        let axes = axes.collect();
+        joined(if mode.is_padded() { self.without_padding(axes) } else { axes })
+    }
+
+    /// The modes of a right inverse, each up to its first place that holds padding.
+    fn without_padding(&self, axes: Vec<Mode>) -> Vec<Mode> {
+        let mut seen = vec![(0, vec![0; axes.len()])];
+        let ended = axes.into_iter().enumerate().map(|(axis, mode)| {
+            let mut next = Vec::new();
+            let mut size = 0;
+            for at in 0..mode.size().min(LOOKED_AT / seen.len() as i64) {
+                let mut step = [0];
+                mode.add(at, &mut step);
+                let moved = seen.iter().map(|(index, place)| {
+                    let mut place: Vec<i64> = place.clone();
+                    place[axis] = at;
+                    (index + step[0], place)
+                });
+                let moved: Vec<(i64, Vec<i64>)> = moved.collect();
+                if moved.iter().any(|(index, place)| *index >= self.size() || self.place(*index) != *place) {
+                    break;
+                }
+                next.extend(moved);
+                size = at + 1;
+            }
+            seen = std::mem::take(&mut next);
+            Mode::Group { size, modes: mode.modes().to_vec() }
+        });
+        ended.collect()
     }
 
     /// A layout of places that takes that of each element to its index.
@@ -108,7 +130,7 @@ impl LayoutFunction {
                 fresh = fresh.checked_mul(gap).ok_or_else(large)?;
                 end = digit.stride * digit.extent;
             }
-            found.push(modes);
+            found.push(Mode::group(modes));
         }
         if mode.digits().iter().any(|digit| digit.stride == 0 && digit.extent > 1) {
             self.injective()?;
@@ -151,7 +173,7 @@ impl LayoutFunction {
             end = digit.stride.checked_mul(digit.extent).ok_or_else(large)?;
         }
         push(&mut modes, Mode::Digit(Digit::new(ceil_div(size, end), 0, end)));
-        joined(vec![modes])
+        joined(vec![Mode::group(modes)])
     }
 
     /// Refuses axes.
@@ -268,31 +290,8 @@ impl LayoutFunction {
     }
 }
 
-/// The most steps up to `extent` of a weight that carry in no digit of the index, from an index on.
-fn reached(mode: &Mode, from: i64, weight: i64, extent: i64) -> i64 {
-    if !mode.is_padded() {
-        return extent;
-    }
-    let carries = |steps: i64| {
-        let index = from + (steps - 1) * weight;
-        let split = |index| {
-            let mut values = Vec::new();
-            mode.split(index, &mut values);
-            values
-        };
-        let sum: Vec<i64> = split(from).iter().zip(split((steps - 1) * weight)).map(|(a, b)| a + b).collect();
-        index >= mode.size() || split(index) != sum
-    };
-    let (mut low, mut high) = (1, extent);
-    while low < high {
-        let middle = low + (high - low + 1) / 2;
-        if carries(middle) { high = middle - 1 } else { low = middle }
-    }
-    low
-}
-
-/// The layout with a mode for each list of digits, or the digits of the only one.
-fn joined(axes: Vec<Vec<Mode>>) -> Result<LayoutFunction, Error> {
-    let mut modes: Vec<Mode> = axes.into_iter().map(|modes| Mode::group(modes).coalesced()).collect();
+/// The layout with a mode for each axis, or that of the only one.
+fn joined(axes: Vec<Mode>) -> Result<LayoutFunction, Error> {
+    let mut modes: Vec<Mode> = axes.iter().map(Mode::coalesced).collect();
     LayoutFunction::new(Vec::new(), if modes.len() == 1 { modes.remove(0) } else { Mode::group(modes) })
 }

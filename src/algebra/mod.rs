@@ -16,6 +16,7 @@
 //! | `bits` | layouts that are linear in bits |
 //! | `inverse` | inverses and complements |
 //! | `divide` | division into tiles, products, restriction |
+//! | `moves` | relayouts by levels, vector accesses, conflicts of banks |
 //! | `equal` | equality with a witness |
 
 mod bits;
@@ -25,9 +26,11 @@ mod equal;
 mod inverse;
 mod layout;
 mod mode;
+mod moves;
 mod text;
 
 pub(crate) use bits::linear;
 pub use divide::{Slice, Tiler};
 pub use layout::{Flip, LayoutFunction};
 pub use mode::{Digit, Mode};
+pub use moves::{Banks, Conflicts, Moved, Vectors};

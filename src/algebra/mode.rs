@@ -216,6 +216,14 @@ impl Mode {
         }
     }
 
+    /// Gives the axes other numbers.
+    pub(super) fn renumber(&mut self, number: &dyn Fn(usize) -> usize) {
+        match self {
+            Mode::Digit(digit) => digit.axis = if digit.stride == 0 { 0 } else { number(digit.axis) },
+            Mode::Group { modes, .. } => modes.iter_mut().for_each(|mode| mode.renumber(number)),
+        }
+    }
+
     /// The mode with each digit replaced.
     pub(super) fn map(&self, of: &mut impl FnMut(&Digit) -> Result<Mode, Error>) -> Result<Mode, Error> {
         Ok(match self {

@@ -74,13 +74,9 @@ impl LayoutFunction {
     fn reorder(&mut self, order: Vec<usize>, base: Vec<(usize, i64)>, change: Change) {
         let address = order.len();
         let number = |axis: usize| order.iter().position(|own| *own == axis).unwrap_or(address);
-        let digit = |d: &Digit| Digit { axis: if d.stride == 0 { 0 } else { number(d.axis) }, ..*d };
         self.axes = order.iter().map(|axis| self.axes[*axis].clone()).collect();
-        // No digit is refused.
-        if let Ok(mode) = self.mode.map(&mut |d| Ok(Mode::Digit(digit(d)))) {
-            self.mode = mode;
-        }
-        self.copies = self.copies.iter().map(digit).collect();
+        self.mode.renumber(&number);
+        self.copies.iter_mut().for_each(|digit| digit.axis = number(digit.axis));
         self.base = vec![0; address + 1];
         base.into_iter().for_each(|(axis, at)| self.base[number(axis)] = self.base[number(axis)].saturating_add(at));
         let flip = |((axis, bit), by): (PlaceBit, Vec<PlaceBit>)| {

@@ -5,7 +5,7 @@
 //! any address. `<4:1, _>` has a tile for each mode, of which `_` leaves one as it is. A layout with commas outside of
 //! brackets stands in quotes.
 
-use crate::algebra::{LayoutFunction, Slice, Tiler};
+use crate::algebra::{Banks, Conflicts, LayoutFunction, Moved, Slice, Tiler, Vectors};
 use crate::maps::equal::Equality;
 use crate::notations::translate::{has_strides, read};
 use crate::text::{Cursor, Error, choices, excerpt};
@@ -19,6 +19,12 @@ pub enum Answer {
     Layout(Box<LayoutFunction>),
     /// Whether two layouts are the same function.
     Equality(Equality),
+    /// What a relayout moves.
+    Moved(Moved),
+    /// The widest accesses to memory.
+    Vectors(Vectors),
+    /// The conflicts of accesses to memory in banks.
+    Conflicts(Conflicts),
 }
 
 impl fmt::Display for Answer {
@@ -31,6 +37,20 @@ impl fmt::Display for Answer {
             }
             Answer::Equality(Equality::Different { reason, .. }) => write!(f, "different: {reason}"),
             Answer::Equality(Equality::Unknown { reason }) => write!(f, "unknown: {reason}"),
+            Answer::Moved(Moved { elements, levels, .. }) => {
+                let stay = elements - levels.iter().map(|(_, moved)| moved).sum::<i64>();
+                write!(f, "{stay} of {elements} elements stay")?;
+                levels.iter().try_for_each(|(axis, moved)| {
+                    write!(f, ", {moved} move along {}", axis.as_deref().unwrap_or("the address"))
+                })
+            }
+            Answer::Vectors(Vectors { width, accesses, .. }) => write!(f, "{accesses} accesses of {width} elements"),
+            Answer::Conflicts(Conflicts { accesses, ways: 1, .. }) => {
+                write!(f, "{accesses} accesses without conflicts")
+            }
+            Answer::Conflicts(Conflicts { accesses, ways, index, .. }) => {
+                write!(f, "{accesses} accesses, {ways} words of one bank in that from index {index} on")
+            }
         }
     }
 }
@@ -56,9 +76,12 @@ pub fn calculate(text: &str) -> Result<Answer, Error> {
 }
 
 type Found = Result<LayoutFunction, Error>;
+type Unary = fn(&LayoutFunction) -> Found;
+type Binary = fn(&LayoutFunction, &LayoutFunction) -> Found;
+type Tiled = fn(&LayoutFunction, &Tiler) -> Found;
 
 /// The operations of one layout.
-const UNARY: [(&str, fn(&LayoutFunction) -> Found); 4] = [
+const UNARY: &[(&str, Unary)] = &[
     ("inverse", LayoutFunction::inverse),
     ("left_inverse", LayoutFunction::left_inverse),
     ("right_inverse", LayoutFunction::right_inverse),
@@ -66,14 +89,14 @@ const UNARY: [(&str, fn(&LayoutFunction) -> Found); 4] = [
 ];
 
 /// The operations of two layouts.
-const BINARY: [(&str, fn(&LayoutFunction, &LayoutFunction) -> Found); 3] = [
+const BINARY: &[(&str, Binary)] = &[
     ("compose", LayoutFunction::compose),
     ("blocked_product", LayoutFunction::blocked_product),
     ("raked_product", LayoutFunction::raked_product),
 ];
 
 /// The operations of a layout and tiles.
-const TILED: [(&str, fn(&LayoutFunction, &Tiler) -> Found); 8] = [
+const TILED: &[(&str, Tiled)] = &[
     ("logical_divide", LayoutFunction::logical_divide),
     ("zipped_divide", LayoutFunction::zipped_divide),
     ("tiled_divide", LayoutFunction::tiled_divide),
@@ -85,7 +108,7 @@ const TILED: [(&str, fn(&LayoutFunction, &Tiler) -> Found); 8] = [
 ];
 
 /// The operations with arguments of their own.
-const OTHERS: [&str; 5] = ["complement", "permute", "restrict", "equal", "divides"];
+const OTHERS: [&str; 8] = ["complement", "permute", "restrict", "equal", "divides", "relayout", "vectors", "banks"];
 
 /// The names of all operations.
 pub fn operations() -> Vec<&'static str> {
@@ -99,12 +122,32 @@ fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 fn answer(cursor: &mut Cursor) -> Result<Answer, Error> {
-    let (start, mut after) = (cursor.at(), *cursor);
-    if let Some(name @ ("equal" | "divides")) = call(&mut after) {
+    let mut after = *cursor;
+    if let Some(name) = call(&mut after).filter(|name| OTHERS[3..].contains(name)) {
         *cursor = after;
-        let (a, b) = pair(cursor)?;
-        let found = if name == "equal" { Ok(a.equal(&b)) } else { a.divides(&b) };
-        return found.map(Answer::Equality).map_err(|error| at(error, start));
+        let first = cursor.at();
+        let own = side(cursor)?;
+        let found = if name == "banks" {
+            let [lanes, bytes, count, word] =
+                numbers(cursor, ["lanes", "bytes", "banks", "bytes of a word"], [32, 4, 32, 4])?;
+            let mut banks = Banks::default();
+            (banks.count, banks.word) = (count, word);
+            own.conflicts(banks, lanes, bytes).map(Answer::Conflicts)
+        } else {
+            cursor.expect(",", "`,` and a layout")?;
+            let other = side(cursor)?;
+            match name {
+                "equal" => Ok(Answer::Equality(own.equal(&other))),
+                "divides" => own.divides(&other).map(Answer::Equality),
+                "relayout" => own.relayout(&other).map(Answer::Moved),
+                _ => {
+                    let [most] = numbers(cursor, ["elements of an access"], [4])?;
+                    own.vectors(&other, most).map(Answer::Vectors)
+                }
+            }
+        };
+        cursor.expect(")", "`)` to close the operation")?;
+        return found.map_err(|error| at(error, first));
     }
     let left = side(cursor)?;
     if !cursor.eat("==") {
@@ -146,13 +189,13 @@ fn operand(cursor: &mut Cursor) -> Result<LayoutFunction, Error> {
     let start = cursor.at();
     let Some(name) = call(cursor) else { return layout(cursor) };
     let first = cursor.at();
-    let found = if let Some(operation) = named(&UNARY, name) {
+    let found = if let Some(operation) = named(UNARY, name) {
         operation(&side(cursor)?)
-    } else if let Some(operation) = named(&BINARY, name) {
+    } else if let Some(operation) = named(BINARY, name) {
         let own = side(cursor)?;
         cursor.expect(",", "`,` and a layout")?;
         operation(&own, &side(cursor)?)
-    } else if let Some(operation) = named(&TILED, name) {
+    } else if let Some(operation) = named(TILED, name) {
         let own = side(cursor)?;
         cursor.expect(",", "`,` and a tile")?;
         operation(&own, &tiler(cursor)?)
@@ -207,13 +250,15 @@ fn slice(cursor: &mut Cursor, number: bool) -> Result<Slice, Error> {
     Ok(Slice::Range(from, cursor.integer("the end of the range")?))
 }
 
-/// Two layouts and the end of an operation.
-fn pair(cursor: &mut Cursor) -> Result<(LayoutFunction, LayoutFunction), Error> {
-    let first = side(cursor)?;
-    cursor.expect(",", "`,` and a layout")?;
-    let second = side(cursor)?;
-    cursor.expect(")", "`)` to close the operation")?;
-    Ok((first, second))
+/// Numbers after commas, of which the last may be left out.
+fn numbers<const N: usize>(cursor: &mut Cursor, names: [&str; N], mut numbers: [i64; N]) -> Result<[i64; N], Error> {
+    for (number, name) in numbers.iter_mut().zip(names) {
+        if !cursor.eat(",") {
+            break;
+        }
+        *number = cursor.integer(&format!("the number of {name}"))?;
+    }
+    Ok(numbers)
 }
 
 fn tiler(cursor: &mut Cursor) -> Result<Tiler, Error> {
@@ -250,20 +295,46 @@ fn layout(cursor: &mut Cursor) -> Result<LayoutFunction, Error> {
     if text.is_empty() {
         return Err(cursor.expected("a layout or an operation"));
     }
+    let mut whole = *cursor;
     cursor.advance(length + usize::from(quoted));
-    let before = cursor.peek_word() == Some("o");
-    let changes = text.starts_with("Sw<") || text.starts_with("S<") || text.starts_with("Xor<");
-    let found = if before && (changes || text.bytes().all(|b| b.is_ascii_digit() || b == b'_')) {
-        LayoutFunction::parse(&format!("{text} o {ANY}:1"))
+    let change = ["Sw<", "S<", "Xor<"].iter().any(|start| text.starts_with(start));
+    let offset =
+        |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@+- ".contains(&b)) && !text.is_empty();
+    let (text, found) = if cursor.peek_word() == Some("o") && !quoted && (change || offset(text)) {
+        let text = prefixed(&mut whole, change, &offset).unwrap_or(text);
+        if text.contains(':') {
+            *cursor = whole;
+            (text, LayoutFunction::parse(text))
+        } else {
+            (text, LayoutFunction::parse(&format!("{text} o {ANY}:1")))
+        }
     } else if has_strides(text) {
-        LayoutFunction::parse(text)
+        (text, LayoutFunction::parse(text))
     } else {
-        read(text).and_then(|described| described.function())
+        (text, read(text).and_then(|described| described.function()))
     };
     found.map_err(|error| {
         let inside = error.at.filter(|at| *at <= text.len());
         Error { at: Some(begin + inside.unwrap_or(0)), ..error }
     })
+}
+
+/// The text of a change of bits, an offset and the strides after them, if all strides follow at once.
+fn prefixed<'a>(cursor: &mut Cursor<'a>, change: bool, offset: &dyn Fn(&str) -> bool) -> Option<&'a str> {
+    let (start, before) = (cursor.rest(), cursor.at());
+    for k in 0..=usize::from(change) + 1 {
+        let length = extent(cursor.rest());
+        let text = cursor.rest()[..length].trim_end();
+        cursor.advance(length);
+        if has_strides(text) && text.contains(':') && !(k == 0 && change) {
+            return Some(start[..cursor.at() - before].trim_end());
+        }
+        if k > 0 && !offset(text) || cursor.peek_word() != Some("o") {
+            return None;
+        }
+        cursor.advance(1);
+    }
+    None
 }
 
 /// The length of the text of a layout: up to a comma or a closing bracket outside of all brackets, `==` or ` o `.

@@ -350,6 +350,13 @@ static void maps(MlirContext context) {
           "[0, 15]"),
       print, simple, print, error));
 
+  printf("algebra\n");
+  char composed[] = "composed: ";
+  CHECK(mlirLayoutCalculate(str("(6,2):(8,2) o (4,3):(3,1)"), print, composed,
+                            print, error));
+  CHECK(!mlirLayoutCalculate(str("complement((2,2):(1,6), 7)"), print, composed,
+                             print, error));
+
   printf("wrong maps\n");
   CHECK(!mlirLayoutSimplifyIndexingMap(
       str("(d0) -> (d1), domain: d0 in [0, 9]"), print, simple, print, error));

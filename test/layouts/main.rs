@@ -3,6 +3,7 @@
 #[path = "../reference/sample.rs"]
 mod sample;
 
+mod algebra;
 mod cases;
 mod chains;
 mod laws;

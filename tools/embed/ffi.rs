@@ -16,6 +16,7 @@ use mlir_sys::{
 };
 use std::{borrow::Cow, ffi::c_void, ptr, slice};
 use tensor_layout::maps::Indexing;
+use tensor_layout::notations::calculate;
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::{Expansion, memory_space};
 
@@ -404,6 +405,23 @@ extern "C" fn mlirLayoutSimplifyIndexingMap(
         let text = string(text)?;
         let map = Indexing::parse(text).map_err(|error| complaint(text, &error))?;
         say(result, result_user, &map.simplify().to_string());
+        Ok(true)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutCalculate(
+    expression: MlirStringRef,
+    result: MlirStringCallback,
+    result_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        let text = string(expression)?;
+        let found = calculate(text).map_err(|error| complaint(text, &error))?;
+        say(result, result_user, &found.to_string());
         Ok(true)
     })
 }

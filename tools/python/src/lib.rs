@@ -6,6 +6,7 @@
 
 #![deny(unsafe_code)]
 
+mod algebra;
 mod arrays;
 mod errors;
 mod layouts;
@@ -22,6 +23,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<algebra::LayoutFunction>()?;
     module.add_class::<layouts::Layout>()?;
     module.add_class::<shapes::Shape>()?;
     module.add_class::<places::TensorLayout>()?;

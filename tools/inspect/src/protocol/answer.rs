@@ -130,7 +130,7 @@ pub enum Answer {
         /// The axes along which there are several copies.
         broadcast: BTreeMap<String, Broadcast>,
     },
-    /// To `equal`.
+    /// To `equal`, and to `algebra` of two layouts that are compared.
     Equality {
         /// `null` where it is not known.
         equal: Option<bool>,
@@ -183,6 +183,20 @@ pub enum Answer {
         to_space: u8,
         copies: Vec<CopyAnswer>,
     },
+    /// To `algebra`: a layout.
+    Function {
+        layout: String,
+        axes: Vec<String>,
+        /// The sizes of the modes, and the number of elements.
+        sizes: Vec<i64>,
+        size: i64,
+    },
+    /// To `algebra` of `relayout`: the elements that move along each axis, the outermost first, and along none before.
+    Moved { elements: i64, levels: Vec<MovedLevel> },
+    /// To `algebra` of `vectors`: the elements of an access, and the accesses of each thread.
+    Vectors { width: i64, accesses: i64 },
+    /// To `algebra` of `banks`: the most words of an access in one bank, and the first index of such an access.
+    Conflicts { accesses: i64, ways: i64, index: i64 },
     /// To `convert`.
     Convert(Conversion),
     /// To `convert` with `notation`.
@@ -237,6 +251,13 @@ pub enum Answer {
         version: &'static str,
         operations: &'static [&'static str],
     },
+}
+
+/// The elements that move along an axis; `null` is the address.
+#[derive(Serialize, JsonSchema)]
+pub struct MovedLevel {
+    pub axis: Option<String>,
+    pub moved: i64,
 }
 
 /// What a relayout moves. Elements are counted once for each of their copies.

@@ -1,7 +1,8 @@
 //! The operation of each request: its arguments and what it computes.
 
 use super::answer::{
-    Answer, Broadcast, Conversion, ConversionLevel, ConversionStep, Everywhere, Facts, Failure, Step, Witness,
+    Answer, Broadcast, Conversion, ConversionLevel, ConversionStep, Everywhere, Facts, Failure, MovedLevel, Step,
+    Witness,
 };
 use super::programs;
 use super::request::{self, Request};
@@ -18,7 +19,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::limits;
 use tensor_layout::maps::Equality;
 use tensor_layout::maps::{Indexing, IndexingMap};
-use tensor_layout::notations::Notation;
+use tensor_layout::notations::{self, Notation, calculate};
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Level, Machine, Placement, RelayoutStep, Slice, plan};
@@ -40,6 +41,7 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::Evaluate(request) => ("map", evaluate(&request.map, &request.point)),
         Request::View(request) => ("text", view(request)),
         Request::Moves(request) => ("to", moved(request)),
+        Request::Algebra(request) => ("of", algebra(&request.of)),
         Request::Convert(request) => ("to", convert(&request)),
         Request::Plan(request) => ("text", programs::plan(&request)),
         Request::Solve(request) => ("text", programs::solve(&request)),
@@ -115,6 +117,26 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
         Movement::Moves { nearest, .. } => (Some(true), nearest.as_ref().ok().map(ToString::to_string)),
     };
     Ok(Answer::Moves { moves, reason: found.to_string(), free })
+}
+
+fn algebra(of: &str) -> Result<Answer, Failure> {
+    use notations::Answer as Value;
+    Ok(match calculate(of)? {
+        Value::Layout(layout) => Answer::Function {
+            layout: layout.to_string(),
+            axes: layout.axes().to_vec(),
+            sizes: layout.sizes(),
+            size: layout.size(),
+        },
+        Value::Equality(equality) => compared(equality, None),
+        Value::Moved(moved) => {
+            let level = |(axis, moved)| MovedLevel { axis, moved };
+            Answer::Moved { elements: moved.elements, levels: moved.levels.into_iter().map(level).collect() }
+        }
+        Value::Vectors(vectors) => Answer::Vectors { width: vectors.width, accesses: vectors.accesses },
+        Value::Conflicts(found) => Answer::Conflicts { accesses: found.accesses, ways: found.ways, index: found.index },
+        _ => return Err(Error::new("an answer that the protocol has no words for").internal().into()),
+    })
 }
 
 fn convert(request: &request::Convert) -> Result<Answer, Failure> {
@@ -387,7 +409,12 @@ fn equal(a: &str, b: &str) -> Result<Answer, Failure> {
         let parse = |text, field| report::parse(text).map_err(|error| Failure::of_field(field, error));
         (same(&parse(a, "a")?, &parse(b, "b")?)?, None)
     };
-    Ok(match equality {
+    Ok(compared(equality, names))
+}
+
+/// The answer of a comparison, of maps with these variables or of layouts.
+fn compared(equality: Equality, names: Option<Vec<String>>) -> Answer {
+    match equality {
         Equality::Equal => Answer::Equality { equal: Some(true), unknown: false, witness: None, reason: None },
         Equality::Different { witness, reason } => {
             let witness = witness.map(|point| match names {
@@ -399,7 +426,7 @@ fn equal(a: &str, b: &str) -> Result<Answer, Failure> {
         Equality::Unknown { reason } => {
             Answer::Equality { equal: None, unknown: true, witness: Some(None), reason: Some(reason) }
         }
-    })
+    }
 }
 
 /// Whether two texts have the same sizes and put each element at the same places of the same memory space.

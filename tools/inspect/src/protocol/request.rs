@@ -59,6 +59,8 @@ requests! {
     "view" View,
     /// Whether a reshape, a transpose or a copy between two shapes moves bytes.
     "moves" Moves,
+    /// The value of an expression of the algebra of layouts.
+    "algebra" Algebra,
     /// What a relayout moves at each level of a machine; or a layout in another notation: `to` or `notation` is given.
     "convert" Convert,
     /// The instructions of an HLO module, an answer for each and one after the last; or the report of its memory.
@@ -180,6 +182,12 @@ pub struct CopyRequest {
     /// Whether padding may be copied, too.
     #[serde(default)]
     pub padding: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Algebra {
+    /// The expression, such as `A o B` or `complement(A, 64)`.
+    pub of: String,
 }
 
 #[derive(Deserialize, JsonSchema)]

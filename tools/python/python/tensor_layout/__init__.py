@@ -17,6 +17,7 @@ from ._errors import LayoutError
 from ._native import (
     IndexingMap,
     Layout,
+    LayoutFunction,
     Machine,
     Movement,
     Relayout,
@@ -34,6 +35,7 @@ __all__ = [
     "IndexingMap",
     "Layout",
     "LayoutError",
+    "LayoutFunction",
     "Machine",
     "Movement",
     "Plan",
