@@ -29,7 +29,7 @@ mod mode;
 mod moves;
 mod text;
 
-pub(crate) use bits::linear;
+pub(crate) use bits::{inverse, linear};
 pub use divide::{Slice, Tiler};
 pub use layout::{Flip, LayoutFunction};
 pub use mode::{Digit, Mode};

@@ -1,12 +1,12 @@
 //! Layouts as bases: the index that each bit of a place adds, by exclusive or. See [`mod@super::triton`].
 
+use crate::algebra::inverse;
 use crate::conversion::meaning::Meaning;
 use crate::expr::Expr;
 use crate::limits;
 use crate::maps::map::IndexingMap;
-use crate::notations::bits::inverse;
 use crate::notations::described::Description;
-use crate::notations::lists::{at_least, list, values};
+use crate::notations::lists::{at_least, fields, list, values};
 use crate::places::placement::Copies;
 use crate::places::tensor_layout::{Broadcast, Part};
 use crate::text::{Cursor, Error};
@@ -61,21 +61,10 @@ impl IndexBits {
 /// Reads `register = [[0, 1]], lane = []` up to the brace.
 pub(super) fn read_bases(cursor: &mut Cursor, names: &'static [&'static str], at: usize) -> Result<LinearBases, Error> {
     let mut inputs: Vec<Option<Bases>> = vec![None; names.len()];
-    while cursor.peek() != Some(b'}') {
-        let key = cursor.at();
-        let name = cursor.peek_name().unwrap_or_default();
-        let Some(input) = names.iter().position(|known| *known == name) else {
-            return Err(cursor.expected(&format!("one of {}", names.join(", "))));
-        };
-        cursor.advance(name.len());
-        cursor.expect("=", &format!("`=` after `{name}`"))?;
-        if inputs[input].replace(read_rows(cursor)?).is_some() {
-            return Err(Error::at(key, format!("`{name}` must be given once, found it twice")));
-        }
-        if !cursor.eat(",") {
-            break;
-        }
-    }
+    fields(cursor, names, |cursor, input| {
+        inputs[input] = Some(read_rows(cursor)?);
+        Ok(())
+    })?;
     // The block of a layout of shared memory may be left out.
     let missing = (0..names.len()).find(|k| inputs[*k].is_none() && (names.len() > SHARED.len() || *k == 0));
     if let Some(missing) = missing {

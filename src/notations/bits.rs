@@ -43,25 +43,3 @@ impl BitColumns {
         }
     }
 }
-
-/// The inverse of a square matrix over bits; column `k` of the argument is the set of its rows with a 1. `None` if
-/// there is no inverse.
-pub(super) fn inverse(columns: &[u64]) -> Option<Vec<u64>> {
-    let size = columns.len();
-    if size > 64 {
-        return None;
-    }
-    // Each entry is a sum of columns: its value, and the set of these columns.
-    let mut sums: Vec<(u64, u64)> = columns.iter().enumerate().map(|(k, column)| (*column, 1 << k)).collect();
-    for row in 0..size {
-        let pivot = (row..size).find(|k| sums[*k].0 >> row & 1 == 1)?;
-        sums.swap(row, pivot);
-        let (value, of) = sums[row];
-        for (k, sum) in sums.iter_mut().enumerate() {
-            if k != row && sum.0 >> row & 1 == 1 {
-                *sum = (sum.0 ^ value, sum.1 ^ of);
-            }
-        }
-    }
-    Some(sums.into_iter().map(|(_, of)| of).collect())
-}

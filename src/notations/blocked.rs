@@ -1,7 +1,7 @@
 //! `#ttg.blocked`: a tensor cut evenly among threads, warps and blocks. See [`mod@super::triton`].
 
 use crate::notations::bases::{Bases, LinearBases, REGISTERS, read_rows};
-use crate::notations::lists::{ReadNumber, dimensions, list, values};
+use crate::notations::lists::{ReadNumber, dimensions, fields, list, values};
 use crate::text::{Cursor, Error};
 
 /// `#ttg.blocked`, each list with its byte offset.
@@ -20,30 +20,18 @@ const FIELDS: [&str; 8] =
     ["sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", "CTAsPerCGA", "CTASplitNum", "CTAOrder", "CGALayout"];
 
 pub(super) fn read_blocked(cursor: &mut Cursor, at: usize) -> Result<Blocked, Error> {
-    let mut fields: [Option<Vec<ReadNumber>>; 8] = Default::default();
+    let mut lists: [Option<Vec<ReadNumber>>; 8] = Default::default();
     let mut cga = None;
-    while cursor.peek() != Some(b'}') {
-        let key = cursor.at();
-        let name = cursor.peek_name().unwrap_or_default();
-        let Some(field) = FIELDS.iter().position(|known| *known == name) else {
-            return Err(cursor.expected(&format!("one of {}", FIELDS.join(", "))));
-        };
-        cursor.advance(name.len());
-        cursor.expect("=", &format!("`=` after `{name}`"))?;
-        let twice = match field {
-            7 => cga.replace(read_rows(cursor)?).is_some(),
-            _ => fields[field].replace(list(cursor, ["[", "]"], "a number", false)?).is_some(),
-        };
-        if twice {
-            return Err(Error::at(key, format!("`{name}` must be given once, found it twice")));
+    fields(cursor, &FIELDS, |cursor, field| {
+        match field {
+            7 => cga = Some(read_rows(cursor)?),
+            _ => lists[field] = Some(list(cursor, ["[", "]"], "a number", false)?),
         }
-        if !cursor.eat(",") {
-            break;
-        }
-    }
-    let rank = fields[0].as_ref().map_or(0, Vec::len);
+        Ok(())
+    })?;
+    let rank = lists[0].as_ref().map_or(0, Vec::len);
     for (field, name) in FIELDS.iter().enumerate() {
-        match fields.get(field).and_then(Option::as_ref) {
+        match lists.get(field).and_then(Option::as_ref) {
             None if field < 4 => return Err(cursor.expected(&format!("`{name} = ` and a list"))),
             Some(list) if list.len() != rank || rank == 0 => {
                 return Err(Error::at(
@@ -63,7 +51,7 @@ pub(super) fn read_blocked(cursor: &mut Cursor, at: usize) -> Result<Blocked, Er
             _ => {}
         }
     }
-    let [per_thread, threads, warps, order, per_cga, split, cga_order, _] = fields;
+    let [per_thread, threads, warps, order, per_cga, split, cga_order, _] = lists;
     let numbers = |list: Option<Vec<ReadNumber>>| list.map_or_else(|| vec![1; rank], |list| values(&list));
     let order = dimensions(&order.unwrap_or_default(), rank, "`order`")?;
     let cga_order = cga_order.map_or_else(|| Ok(order.clone()), |list| dimensions(&list, rank, "`CTAOrder`"))?;

@@ -50,6 +50,33 @@ pub(super) fn list(
     Ok(numbers)
 }
 
+/// Reads `name = value, ..` up to the brace, each name at most once; `value` reads that of the name with a number.
+pub(super) fn fields(
+    cursor: &mut Cursor,
+    names: &[&str],
+    mut value: impl FnMut(&mut Cursor, usize) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut seen = Vec::new();
+    while cursor.peek() != Some(b'}') {
+        let key = cursor.at();
+        let name = cursor.peek_name().unwrap_or_default();
+        let Some(field) = names.iter().position(|known| *known == name) else {
+            return Err(cursor.expected(&format!("one of {}", names.join(", "))));
+        };
+        cursor.advance(name.len());
+        cursor.expect("=", &format!("`=` after `{name}`"))?;
+        value(cursor, field)?;
+        if seen.contains(&field) {
+            return Err(Error::at(key, format!("`{name}` must be given once, found it twice")));
+        }
+        seen.push(field);
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a number below `least`.
 pub(super) fn at_least(numbers: &[ReadNumber], least: i64, what: &str) -> Result<(), Error> {
     match numbers.iter().find(|number| number.value < least) {

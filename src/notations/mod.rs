@@ -12,6 +12,7 @@
 //! | `bits` | layouts as matrices over bits |
 //! | `bases` | a layout as the index that each bit of a place adds |
 //! | `blocked` | the attribute `#ttg.blocked` |
+//! | `encodings` | the attributes of tensor cores, slices and shared memory |
 //! | [`triton`] | Triton: `#ttg.linear`, `#ttg.blocked`, `#ttg.shared_linear` |
 //! | [`mosaic`] | Mosaic: `#tpu.tiled` |
 //! | [`pack`] | IREE's encodings and `linalg.pack` |
@@ -32,6 +33,7 @@ mod bits;
 mod blocked;
 pub mod cute;
 pub mod described;
+mod encodings;
 pub mod expression;
 pub mod function;
 mod lists;

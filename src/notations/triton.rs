@@ -1,4 +1,4 @@
-//! Triton's layouts: `#ttg.linear`, `#ttg.blocked` and `#ttg.shared_linear`.
+//! Triton's layouts: `#ttg.linear`, `#ttg.blocked`, `#ttg.shared_linear`, and those of `encodings`.
 //!
 //! They map the place to the element. A place is a `register` of a `lane` of a `warp` of a `block`, or an `offset` in
 //! the shared memory of a `block`. Each bit of it has a *basis*, which it adds to the index by exclusive or. So
@@ -13,12 +13,13 @@
 //! `warpsPerCTA` of those, each time the dimension `order[0]` first. A larger tensor takes more registers, in the same
 //! order; in a smaller one the topmost bits are copies.
 
+use crate::algebra::inverse;
 use crate::conversion::meaning::Meaning;
 use crate::element::ElementType;
-use crate::notations::bases::{MOST_BITS, REGISTERS, SHARED, read_bases};
-use crate::notations::bits::{BitColumns, inverse};
-use crate::notations::blocked::read_blocked;
+use crate::notations::bases::{LinearBases, MOST_BITS, REGISTERS, SHARED, read_bases};
+use crate::notations::bits::BitColumns;
 use crate::notations::described::{Described, Description};
+use crate::notations::encodings::{NAMES, read_encoding, read_padded, read_swizzled};
 use crate::notations::lists::text;
 use crate::notations::types::spelled;
 use crate::places::placement::Copies;
@@ -29,36 +30,46 @@ pub(super) fn read_triton(cursor: &mut Cursor, sizes: Option<&[i64]>) -> Result<
     let at = cursor.at();
     cursor.expect("#", "an attribute of Triton")?;
     let (dialect, name) = (cursor.word(), if cursor.eat(".") { cursor.peek_name() } else { None });
-    let Some(name @ ("linear" | "blocked" | "shared_linear")) = name.filter(|_| dialect == Some("ttg")) else {
-        return Err(Error::at(at, "expected `#ttg.linear`, `#ttg.blocked` or `#ttg.shared_linear`").syntax());
+    let known = NAMES.iter().chain(&["shared_linear", "swizzled_shared", "padded_shared"]).copied();
+    let Some(name) = known.clone().find(|known| name == Some(known) && dialect == Some("ttg")) else {
+        let known: Vec<String> = known.map(|name| format!("#ttg.{name}")).collect();
+        return Err(Error::at(at, format!("expected an attribute of Triton: {}", known.join(", "))).syntax());
     };
     cursor.advance(name.len());
+    let needed = || {
+        Error::at(at, "this layout says no sizes; expected a memory, as `!ttg.memdesc<64x64xf16, ..>`").unsupported()
+    };
+    let (bases, sizes) = match name {
+        "padded_shared" => return read_padded(cursor, sizes, at),
+        "swizzled_shared" => {
+            let sizes = sizes.ok_or_else(needed)?;
+            (read_swizzled(cursor, sizes, at)?, sizes.to_vec())
+        }
+        "shared_linear" => {
+            let bases = read_shared(cursor, at)?;
+            let sizes = bases.sizes(sizes)?;
+            (bases, sizes)
+        }
+        _ => read_encoding(cursor, name, at, 0)?.bases(sizes)?,
+    };
+    bases.describe(&sizes)
+}
+
+/// Reads `<{offset = [[0, 1]]}, alignment = 16>`.
+fn read_shared(cursor: &mut Cursor, at: usize) -> Result<LinearBases, Error> {
     cursor.expect("<", "`<`")?;
     cursor.expect("{", "`{`")?;
-    let (bases, sizes) = match name {
-        "blocked" => {
-            let blocked = read_blocked(cursor, at)?;
-            blocked.on(sizes)?
-        }
-        _ => {
-            let names = if name == "linear" { &REGISTERS[..] } else { &SHARED[..] };
-            let bases = read_bases(cursor, names, at)?;
-            let own = bases.sizes(sizes)?;
-            (bases, own)
-        }
-    };
+    let bases = read_bases(cursor, &SHARED, at)?;
     cursor.expect("}", "`,` or `}`")?;
-    if name == "shared_linear" {
-        cursor.expect(",", "`, alignment = ` and bytes")?;
-        if cursor.peek_name() != Some("alignment") {
-            return Err(cursor.expected("`alignment = ` and bytes"));
-        }
-        cursor.advance("alignment".len());
-        cursor.expect("=", "`=`")?;
-        cursor.integer("the alignment in bytes")?;
+    cursor.expect(",", "`, alignment = ` and bytes")?;
+    if cursor.peek_name() != Some("alignment") {
+        return Err(cursor.expected("`alignment = ` and bytes"));
     }
+    cursor.advance("alignment".len());
+    cursor.expect("=", "`=`")?;
+    cursor.integer("the alignment in bytes")?;
     cursor.expect(">", "`>`")?;
-    bases.describe(&sizes)
+    Ok(bases)
 }
 
 /// The layout in Triton's notation: in registers if it has the axes `lane`, `warp` and `block`, else in shared memory.
