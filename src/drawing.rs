@@ -131,8 +131,8 @@ pub fn draw_function(layout: &LayoutFunction, most: [i64; 2]) -> String {
             let place = place(at);
             let (address, own) = place.split_last().unwrap_or((&0, &[]));
             let number = found.binary_search_by(|place| place[..].cmp(own)).unwrap_or(0);
-            // Without axes, a colour for each bank of 32 shows what is in conflict.
-            let number = if own.is_empty() { address.rem_euclid(32) as usize } else { number };
+            // Without axes, a colour for each of 8 banks shows what is in conflict.
+            let number = if own.is_empty() { address.rem_euclid(8) as usize } else { number };
             let lines = if own.is_empty() { Vec::new() } else { vec![text(own)] };
             Cell { lines: [lines, vec![address.to_string()]].concat(), fill: colour(number) }
         }),

@@ -1,0 +1,142 @@
+"""The algebra of layouts beside pycute and Triton: the tables of benches/algebra.md.
+
+    pip install --no-deps --target target/pycute nvidia-cutlass==4.2.0.0 triton==3.9.0
+    PYTHONPATH=target/wheel:target/pycute:tools/python/tests python benches/algebra.py 100000
+
+The number is that of random layouts for each operation. Times are the least of five rounds, in this process, with both sides
+called from Python.
+"""
+
+import random
+import sys
+import time
+from collections import Counter
+
+import pycute
+import tensor_layout as tl
+import test_algebra
+
+# Operands of each operation, as both sides read them.
+EXAMPLES = {
+    "compose": [((6, 2), (8, 2)), ((4, 3), (3, 1))],
+    "coalesce": [((2, (1, 6)), (1, (6, 2))), (1, 0)],
+    "complement": [((2, 2), (1, 6)), (16, 1)],
+    "right_inverse": [((4, 8, 2), (16, 1, 8)), (1, 0)],
+    "left_inverse": [((4, 8, 2), (32, 1, 16)), (1, 0)],
+    "logical_divide": [((4, 2, 3), (2, 1, 8)), (4, 2)],
+    "logical_product": [((2, 2), (4, 1)), ((4, 2), (2, 1))],
+    "zipped_divide": [(((4, 2), 3), ((2, 1), 8)), (2, 4)],
+    "tiled_product": [((2, 2), (4, 1)), ((4, 2), (2, 1))],
+}
+
+
+def seconds(run):
+    """The least time of a call, of five rounds."""
+    count, best = 1, float("inf")
+    for _ in range(5):
+        took = 0.0
+        while took < 0.02:
+            start = time.perf_counter()
+            for _ in range(count):
+                run()
+            took = time.perf_counter() - start
+            best = min(best, took / count)
+            count = count if took >= 0.02 else count * 2
+    return best
+
+
+def speeds():
+    """A row for each operation: microseconds of pycute and here."""
+    for name, pairs in EXAMPLES.items():
+        ours, theirs, _ = test_algebra.OPERATIONS[name]
+        own = [tl.LayoutFunction(test_algebra.spelled(pair)) for pair in pairs]
+        other = [pycute.Layout(*pair) for pair in pairs]
+        if name == "complement":
+            ours, theirs = (lambda a, b: a.complement(24)), (lambda p, a, b: p.complement(a, 24))
+        yield name, 1e6 * seconds(lambda: theirs(pycute, *other)), 1e6 * seconds(lambda: ours(*own))
+
+
+def triton(cases):
+    """How many of Triton's attributes are the linear layouts that Triton makes of them."""
+    from triton._C.libtriton import gluon_ir, ir
+    from triton.experimental.gluon import language as gl
+
+    context = ir.context()
+    ir.load_dialects(context)
+    builder = gluon_ir.GluonOpBuilder(context)
+    rng = random.Random(3)
+
+    def two(low, high):
+        return 1 << rng.randint(low, high)
+
+    def mma():
+        version = rng.choice([2, 3])
+        warps = [two(0, 2), two(0, 2)] if version == 2 else [4 * two(0, 1), two(0, 1)]
+        shape = [16, 8] if version == 2 else [16, 8 * two(0, 4), 16]
+        text = f"#ttg.nvidia_mma<{{versionMajor = {version}, versionMinor = 0, warpsPerCTA = {warps}, instrShape = {shape}}}>"
+        return gl.NVMMADistributedLayout(version=[version, 0], warps_per_cta=warps, instr_shape=shape), text, version
+
+    def operand():
+        parent, text, version = mma()
+        index, width = rng.randint(0, 1 if version == 2 else 0), two(0, 2)
+        return gl.DotOperandLayout(index, parent, width), f"#ttg.dot_op<{{opIdx = {index}, parent = {text}, kWidth = {width}}}>"
+
+    def blocked():
+        lanes = rng.randint(0, 5)
+        lists = [two(0, 2), two(0, 2)], [1 << lanes, 32 >> lanes], [two(0, 1), two(0, 1)], rng.choice([[0, 1], [1, 0]])
+        names = "sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"
+        fields = ", ".join(f"{name} = {value}" for name, value in zip(names, lists))
+        return gl.BlockedLayout(*lists), f"#ttg.blocked<{{{fields}}}>"
+
+    def sliced():
+        parent, text = rng.choice([blocked, operand, lambda: mma()[:2]])()
+        dim = rng.randint(0, 1)
+        return gl.SliceLayout(dim, parent), f"#ttg.slice<{{dim = {dim}, parent = {text}}}>"
+
+    def swizzled():
+        vec, per_phase, max_phase, order = two(0, 3), two(0, 2), two(0, 3), rng.choice([[0, 1], [1, 0]])
+        text = f"#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per_phase}, maxPhase = {max_phase}, order = {order}}}>"
+        return gl.SwizzledSharedLayout(vec, per_phase, max_phase, order), text
+
+    makers = {"blocked": blocked, "nvidia_mma": lambda: mma()[:2], "dot_op": operand, "slice": sliced, "swizzled_shared": swizzled}
+    for name, make in makers.items():
+        found = Counter()
+        for _ in range(cases):
+            layout, text = make()
+            shape = [two(2, 7)] if name == "slice" else [two(3, 7), two(3, 7)]
+            linear = builder.to_linear_layout(layout._to_ir(builder), shape)
+            sizes = "x".join(map(str, shape)) + "xf16"
+            if name == "swizzled_shared":
+                bases = f"#ttg.shared_linear<{{offset = {linear.offset_bases}}}, alignment = 16>"
+                texts = [f"!ttg.memdesc<{sizes}, {own}, #ttg.shared_memory>" for own in (text, bases)]
+            else:
+                rows = linear.reg_bases, linear.lane_bases, linear.warp_bases, linear.block_bases
+                rows = ", ".join(f"{input} = {row}" for input, row in zip(("register", "lane", "warp", "block"), rows))
+                texts = [f"tensor<{sizes}, {own}>" for own in (text, f"#ttg.linear<{{{rows}}}>")]
+            try:
+                a, b = map(tl.LayoutFunction, texts)
+                found["same" if a.equal(b) is None else "different"] += 1
+            except tl.LayoutError:
+                found["refused"] += 1
+        yield name, found
+
+
+def row(name, *cells):
+    return f"| `{name}` | " + " | ".join(map(str, cells)) + " |"
+
+
+def main(cases):
+    kinds = ["same", "different", "ours alone", "pycute alone", "pycute alone, wrong", "pycute wrong", "neither"]
+    print("| operation |", " | ".join(kinds), "|\n|---|" + "---:|" * len(kinds))
+    for name in EXAMPLES:
+        found = test_algebra.compared(name, pycute, cases, 11)
+        print(row(name, *(found[kind] for kind in kinds)), flush=True)
+    print("\n| operation | pycute, µs | here, µs | times |\n|---|---:|---:|---:|")
+    for name, theirs, ours in speeds():
+        print(row(name, f"{theirs:.1f}", f"{ours:.2f}", f"{theirs / ours:.0f}"), flush=True)
+    print("\n| attribute | same | different | refused |\n|---|---:|---:|---:|")
+    for name, found in triton(cases // 100):
+        print(row(name, *(found[kind] for kind in ("same", "different", "refused"))), flush=True)
+
+
+main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
