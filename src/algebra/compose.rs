@@ -20,6 +20,10 @@ struct Steps<'a> {
     outer: &'a LayoutFunction,
     /// For each axis of `B` the mode of `A` that it indexes, coalesced.
     chains: Vec<Mode>,
+    /// The greatest stride of each of these.
+    reach: Vec<i128>,
+    /// The place of one step, while it is computed.
+    place: Vec<i64>,
     /// For each axis the number of steps and the step, of each digit.
     taken: Vec<(usize, i64, i64)>,
 }
@@ -72,7 +76,14 @@ impl LayoutFunction {
 
 impl<'a> Steps<'a> {
     fn new(outer: &'a LayoutFunction, inner: &LayoutFunction) -> Result<Steps<'a>, Error> {
-        Ok(Steps { outer, chains: outer.indexed_by(inner)?, taken: Vec::new() })
+        let chains = outer.indexed_by(inner)?;
+        let greatest = |chain: &Mode| {
+            let mut most = 0;
+            chain.each(1, &mut |_, digit| most = most.max(i128::from(digit.stride).abs()));
+            most
+        };
+        let (reach, place) = (chains.iter().map(greatest).collect(), vec![0; outer.axes.len() + 1]);
+        Ok(Steps { outer, chains, reach, place, taken: Vec::new() })
     }
 
     fn compose(mut self, inner: &LayoutFunction) -> Result<LayoutFunction, Error> {
@@ -83,7 +94,8 @@ impl<'a> Steps<'a> {
         for (chain, at) in self.chains.iter().zip(&inner.base) {
             chain.add(*at, &mut base);
         }
-        let composed = LayoutFunction { mode, copies, base, ..self.outer.clone() }.checked()?;
+        let (axes, flips) = (self.outer.axes.clone(), self.outer.flips.clone());
+        let composed = LayoutFunction { axes, mode, copies, base, flips }.checked()?;
         if !self.carries(inner) {
             return Ok(composed);
         }
@@ -105,35 +117,38 @@ impl<'a> Steps<'a> {
             return Err(Error::new(format!("the strides of the inner layout must be at least 0, found {stride}")));
         }
         let (mut left, mut step, mut modes) = (extent, stride, Vec::new());
-        while left > 1 || modes.is_empty() {
+        loop {
             let steps = self.chains[axis].uncarried(step).min(left);
-            modes.push(Mode::Digit(self.step(axis, steps, step)?));
+            let mode = Mode::Digit(self.step(axis, steps, step)?);
             self.taken.push((axis, steps, step));
             left = ceil_div(left, steps.max(1));
-            step = if left > 1 { step.checked_mul(steps).ok_or_else(large)? } else { step };
+            if left <= 1 && modes.is_empty() {
+                return Ok(mode);
+            }
+            modes.push(mode);
+            if left <= 1 {
+                return Ok(Mode::Group { size: extent, modes });
+            }
+            step = step.checked_mul(steps).ok_or_else(large)?;
         }
-        Ok(if modes.len() == 1 { modes.remove(0) } else { Mode::Group { size: extent, modes } })
     }
 
     /// The digit of the result of steps that carry nowhere.
-    fn step(&self, axis: usize, extent: i64, step: i64) -> Result<Digit, Error> {
-        let mut place = vec![0i64; self.outer.axes.len() + 1];
-        let reach = self.chains[axis].digits().iter().map(|digit| i128::from(digit.stride).abs()).max().unwrap_or(0);
+    fn step(&mut self, axis: usize, extent: i64, step: i64) -> Result<Digit, Error> {
         if extent == 1 || step == 0 {
             return Ok(Digit::new(extent, 0, 0));
         }
-        if reach * i128::from(step) >= 1 << 61 {
+        if self.reach[axis].saturating_mul(step.into()) >= 1 << 61 {
             return Err(large());
         }
-        self.chains[axis].add(step, &mut place);
-        let mut moved = (0..place.len()).filter(|axis| place[*axis] != 0);
-        let first = moved.next().unwrap_or(0);
-        if let Some(second) = moved.next() {
-            let (first, second) = (self.outer.axis(first), self.outer.axis(second));
-            let message = format!("a digit must move along one axis, found steps of {step} along {first} and {second}");
-            return Err(Error::new(message).unsupported());
-        }
-        Ok(Digit::new(extent, first, place[first]))
+        self.place.fill(0);
+        self.chains[axis].add(step, &mut self.place);
+        let mut moved = self.place.iter().enumerate().filter(|(_, at)| **at != 0);
+        let Some((first, stride)) = moved.next() else { return Ok(Digit::new(extent, 0, 0)) };
+        let Some((second, _)) = moved.next() else { return Ok(Digit::new(extent, first, *stride)) };
+        let (first, second) = (self.outer.axis(first), self.outer.axis(second));
+        let message = format!("a digit must move along one axis, found steps of {step} along {first} and {second}");
+        Err(Error::new(message).unsupported())
     }
 
     /// Whether the digits may carry, or leave the coordinates of `outer`.

@@ -52,9 +52,14 @@ impl LayoutFunction {
         LayoutFunction { axes, mode, copies: Vec::new(), base, flips: Vec::new() }.checked()
     }
 
-    /// The same axes, base and flips with other modes.
+    /// The same axes, copies, base and flips with other modes.
     pub(super) fn with_mode(&self, mode: Mode) -> Result<LayoutFunction, Error> {
-        LayoutFunction { mode, ..self.clone() }.checked()
+        self.replaced(mode).checked()
+    }
+
+    fn replaced(&self, mode: Mode) -> LayoutFunction {
+        let LayoutFunction { axes, copies, base, flips, .. } = self;
+        LayoutFunction { axes: axes.clone(), mode, copies: copies.clone(), base: base.clone(), flips: flips.clone() }
     }
 
     /// The same layout from a first place on, with copies.
@@ -66,12 +71,13 @@ impl LayoutFunction {
     /// Refuses what no function of this module makes.
     pub(super) fn checked(self) -> Result<LayoutFunction, Error> {
         self.mode.check()?;
-        let reach = |digits: &[Digit]| {
-            let reach = |digit: &Digit| i128::from(digit.extent - 1) * i128::from(digit.stride).abs();
-            digits.iter().map(reach).fold(0i128, i128::saturating_add)
+        let mut all: i128 = self.base.iter().map(|base| i128::from(*base).abs()).sum();
+        let mut reach = |_, digit: &Digit| {
+            let own = i128::from(digit.extent - 1) * i128::from(digit.stride).abs();
+            all = all.saturating_add(own);
         };
-        let bases: i128 = self.base.iter().map(|base| i128::from(*base).abs()).sum();
-        let all = reach(&self.mode.digits()).saturating_add(reach(&self.copies)).saturating_add(bases);
+        self.mode.each(1, &mut reach);
+        self.copies.iter().for_each(|digit| reach(1, digit));
         if all >= FITS { Err(large()) } else { Ok(self) }
     }
 
@@ -186,7 +192,7 @@ impl LayoutFunction {
     /// ```
     #[must_use]
     pub fn coalesce(&self) -> LayoutFunction {
-        LayoutFunction { mode: self.mode.coalesced(), ..self.clone() }
+        self.replaced(self.mode.coalesced())
     }
 
     /// The modes in another order: mode `k` is `order[k]` of this layout.

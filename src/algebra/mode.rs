@@ -208,6 +208,9 @@ impl Mode {
     }
 
     fn flatten(&self, chain: &mut Vec<Mode>) {
+        if let Mode::Digit(digit) = self {
+            return push(chain, Mode::Digit(*digit));
+        }
         match self.coalesced() {
             Mode::Group { size, modes } if size == product(&modes) => {
                 modes.into_iter().for_each(|mode| push(chain, mode))
