@@ -57,6 +57,7 @@ checks! {
     "machine": "machines, and a TensorLayout on the second line", checks::texts::machine;
     "map": "indexing maps, on a thread with a stack of 128 KiB", checks::texts::map;
     "notation": "layouts in the notations of other projects, written in all others", checks::texts::notation;
+    "algebra": "expressions of the algebra of layouts", checks::texts::algebra;
     "hlo": "HLO modules: reading, analysis, translation to MLIR", checks::hlo::hlo;
     "json": "a line for `layout-inspect --json`", checks::json::json;
     "lsp": "messages for `layout-lsp-server`, one a line", checks::lsp::lsp;

@@ -52,6 +52,7 @@ limits! {
     NOTATION_TUPLES: usize = 64, "notations", "tuples of CuTe inside each other";
     NOTATION_MAP_WORK: i128 = 1 << 26, "notations", "elements times operations of a map that is no TensorLayout";
     ALGEBRA_ELEMENTS: i64 = 1 << 20, "the algebra of layouts", "elements that are looked at one by one";
+    ALGEBRA_DEPTH: usize = 64, "the algebra of layouts", "operations inside each other, and compositions in a row";
     HLO_ATTRIBUTES: usize = 256, "HLO", "attributes of an instruction";
     HLO_INSIDE: usize = 16, "HLO", "instructions inside instructions of each other";
     HLO_DEVICES: i64 = 1 << 16, "HLO", "devices";

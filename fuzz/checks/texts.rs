@@ -2,10 +2,11 @@
 
 use super::refused;
 use std::thread;
+use tensor_layout::algebra::LayoutFunction;
 use tensor_layout::conversion::{to_tensor_layout, to_tiled};
 use tensor_layout::element::ElementType;
-use tensor_layout::maps::{Indexing, IndexingMap, replay};
-use tensor_layout::notations::{Notation, read, write};
+use tensor_layout::maps::{Equality, Indexing, IndexingMap, replay};
+use tensor_layout::notations::{Answer, Notation, calculate, read, write};
 use tensor_layout::operations::{Shape, leaves};
 use tensor_layout::places::{Held, Machine, Placement, Slice, TensorLayout, plan};
 use tensor_layout::text::Error;
@@ -124,6 +125,16 @@ pub fn tensor_layout(text: &str) {
     let _ = to_tiled(&placement);
     for axis in 0..placement.axes().len() {
         placement.copies(axis);
+    }
+}
+
+/// Checks an expression of the algebra: a layout that it makes is read again from its text, and has its own places.
+pub fn algebra(text: &str) {
+    let Ok(Answer::Layout(layout)) = calculate(text) else { return };
+    let again: LayoutFunction = layout.to_string().parse().expect("a layout that is written is read");
+    assert_eq!(again, *layout, "{text}");
+    if layout.size() <= 1 << 12 {
+        assert_eq!(layout.equal(&layout.coalesce()), Equality::Equal, "{text}");
     }
 }
 

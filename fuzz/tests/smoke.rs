@@ -60,4 +60,4 @@ macro_rules! smoke_tests {
     };
 }
 
-smoke_tests! { shape tensor_layout relayout machine map notation hlo json lsp pipeline attribute module lowering }
+smoke_tests! { shape tensor_layout relayout machine map notation algebra hlo json lsp pipeline attribute module lowering }

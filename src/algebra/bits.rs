@@ -18,7 +18,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The columns of a layout; `None` if it is not linear in bits.
+    /// The columns of a layout; `None` if it is not linear in bits, or has copies.
     pub fn new(layout: &LayoutFunction) -> Option<Columns> {
         let mut seen = layout.base.clone();
         for digit in layout.mode.digits() {
@@ -33,7 +33,7 @@ impl Columns {
                 return None;
             }
         }
-        if layout.mode.is_padded() || seen.iter().any(|bits| *bits < 0) {
+        if layout.mode.is_padded() || !layout.copies.is_empty() || seen.iter().any(|bits| *bits < 0) {
             return None;
         }
         Some(Columns::of(layout.size(), &|index| layout.place(index)))
@@ -143,12 +143,9 @@ pub(super) fn compose(outer: &LayoutFunction, inner: &LayoutFunction) -> Result<
     outer.indexed_by(inner)?;
     let own = Columns::new(inner).ok_or_else(|| unlike("inner", inner))?;
     Columns::new(outer).ok_or_else(|| unlike("outer", outer))?;
-    let mut places =
-        own.columns.iter().map(|column| column.iter().zip(&own.first).map(|(a, b)| a ^ b).collect::<Vec<_>>());
-    if let Some(beyond) = places.find(|place| outer.at_place(place).is_none()) {
-        let message =
-            format!("the outer layout has sizes {:?}, found a place of the inner one at {beyond:?}", outer.sizes());
-        return Err(Error::new(message));
+    let powers = (0..own.columns.len()).map(|bit| 1 << bit);
+    if let Some(index) = [0].into_iter().chain(powers).find(|index| outer.at_place(&inner.place(*index)).is_none()) {
+        return Err(outer.outside(inner, index));
     }
     let columns = Columns::of(inner.size(), &|index| outer.at_place(&inner.place(index)).unwrap_or_default());
     columns.layout(&outer.axes, &inner.mode)

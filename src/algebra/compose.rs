@@ -9,7 +9,7 @@
 //! decides. Under flips the layouts must be linear in bits; see [`mod@super::bits`].
 
 use crate::algebra::bits;
-use crate::algebra::layout::LayoutFunction;
+use crate::algebra::layout::{LayoutFunction, written};
 use crate::algebra::mode::{Digit, Mode, large};
 use crate::limits;
 use crate::numbers::ceil_div;
@@ -64,14 +64,6 @@ impl LayoutFunction {
         );
         Err(Error::new(message))
     }
-
-    /// The place for a place of `inner`; `None` where it is no coordinate.
-    pub(super) fn at_place(&self, place: &[i64]) -> Option<Vec<i64>> {
-        match place {
-            [index] => (0..self.size()).contains(index).then(|| self.place(*index)),
-            _ => self.index(place).ok().map(|index| self.place(index)),
-        }
-    }
 }
 
 impl<'a> Steps<'a> {
@@ -87,6 +79,10 @@ impl<'a> Steps<'a> {
     }
 
     fn compose(mut self, inner: &LayoutFunction) -> Result<LayoutFunction, Error> {
+        let first = self.chains.iter().zip(&inner.base).find(|(chain, at)| !(0..chain.size()).contains(*at));
+        if first.is_some() {
+            return Err(self.outer.outside(inner, 0));
+        }
         let mode = inner.mode.map(&mut |digit| self.digit(digit))?;
         let copies = inner.copies.iter().map(|digit| self.digit(digit)).collect::<Result<Vec<_>, _>>()?;
         let copies = copies.iter().flat_map(Mode::digits).chain(self.outer.copies.iter().copied()).collect();
@@ -178,13 +174,9 @@ fn difference(
     composed: &LayoutFunction,
 ) -> Result<Option<Error>, Error> {
     let wrong = |index: i64| {
-        let (place, at) = (inner.place(index), inner.coordinates(index));
-        let (found, shown) = (outer.at_place(&place), written(&place));
-        match found {
-            None => Some(Error::new(format!(
-                "the outer layout has {} elements, found {at:?} of the inner layout at {shown}",
-                size_text(outer)
-            ))),
+        let at = inner.coordinates(index);
+        match outer.at_place(&inner.place(index)) {
+            None => Some(outer.outside(inner, index)),
             Some(found) if found != composed.place(index) => Some(
                 Error::new(format!(
                     "the composition is no layout: {at:?} is at {}, where its digits alone add up to {}",
@@ -209,15 +201,3 @@ fn difference(
 
 /// The most elements that are looked at one by one.
 pub(super) const LOOKED_AT: i64 = limits::ALGEBRA_ELEMENTS;
-
-/// A place as text: a number, or the coordinates of all axes.
-pub(super) fn written(place: &[i64]) -> String {
-    match place {
-        [address] => address.to_string(),
-        _ => format!("{place:?}"),
-    }
-}
-
-fn size_text(layout: &LayoutFunction) -> String {
-    layout.sizes().iter().map(i64::to_string).collect::<Vec<_>>().join("x")
-}

@@ -1,8 +1,8 @@
 //! Equality of layouts as functions of the index, with the index that shows a difference.
 
 use crate::algebra::bits::Columns;
-use crate::algebra::compose::{LOOKED_AT, written};
-use crate::algebra::layout::LayoutFunction;
+use crate::algebra::compose::LOOKED_AT;
+use crate::algebra::layout::{LayoutFunction, written};
 use crate::maps::equal::Equality;
 
 impl LayoutFunction {

@@ -9,8 +9,8 @@
 //! matrices, whose inverse is one.
 
 use crate::algebra::bits::{Columns, inverse};
-use crate::algebra::compose::{LOOKED_AT, written};
-use crate::algebra::layout::LayoutFunction;
+use crate::algebra::compose::LOOKED_AT;
+use crate::algebra::layout::{LayoutFunction, written};
 use crate::algebra::mode::{Digit, Mode, large, push};
 use crate::numbers::ceil_div;
 use crate::text::Error;

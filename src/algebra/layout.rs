@@ -224,4 +224,31 @@ impl LayoutFunction {
         );
         Err(Error::new(message).unsupported())
     }
+
+    /// The place for a place of `inner`; `None` where it is no coordinate.
+    pub(super) fn at_place(&self, place: &[i64]) -> Option<Vec<i64>> {
+        match place {
+            [index] => (0..self.size()).contains(index).then(|| self.place(*index)),
+            _ => self.index(place).ok().map(|index| self.place(index)),
+        }
+    }
+
+    /// The error for an index of `inner` whose place is no coordinate of this layout.
+    pub(super) fn outside(&self, inner: &LayoutFunction, index: i64) -> Error {
+        let sizes: Vec<String> = self.sizes().iter().map(i64::to_string).collect();
+        Error::new(format!(
+            "the outer layout has {} elements, found {:?} of the inner layout at {}",
+            sizes.join("x"),
+            inner.coordinates(index),
+            written(&inner.place(index))
+        ))
+    }
+}
+
+/// A place as text: a number, or the coordinates of all axes.
+pub(super) fn written(place: &[i64]) -> String {
+    match place {
+        [address] => address.to_string(),
+        _ => format!("{place:?}"),
+    }
 }

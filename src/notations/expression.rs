@@ -6,10 +6,14 @@
 //! brackets stands in quotes.
 
 use crate::algebra::{Banks, Conflicts, LayoutFunction, Moved, Slice, Tiler, Vectors};
+use crate::limits;
 use crate::maps::equal::Equality;
 use crate::notations::translate::{has_strides, read};
 use crate::text::{Cursor, Error, choices, excerpt};
 use std::fmt;
+
+/// The greatest depth of operations.
+const DEPTH: usize = limits::ALGEBRA_DEPTH;
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
@@ -126,7 +130,7 @@ fn answer(cursor: &mut Cursor) -> Result<Answer, Error> {
     if let Some(name) = call(&mut after).filter(|name| OTHERS[3..].contains(name)) {
         *cursor = after;
         let first = cursor.at();
-        let own = side(cursor)?;
+        let own = side(cursor, 0)?;
         let found = if name == "banks" {
             let [lanes, bytes, count, word] =
                 numbers(cursor, ["lanes", "bytes", "banks", "bytes of a word"], [32, 4, 32, 4])?;
@@ -135,7 +139,7 @@ fn answer(cursor: &mut Cursor) -> Result<Answer, Error> {
             own.conflicts(banks, lanes, bytes).map(Answer::Conflicts)
         } else {
             cursor.expect(",", "`,` and a layout")?;
-            let other = side(cursor)?;
+            let other = side(cursor, 0)?;
             match name {
                 "equal" => Ok(Answer::Equality(own.equal(&other))),
                 "divides" => own.divides(&other).map(Answer::Equality),
@@ -149,11 +153,11 @@ fn answer(cursor: &mut Cursor) -> Result<Answer, Error> {
         cursor.expect(")", "`)` to close the operation")?;
         return found.map_err(|error| at(error, first));
     }
-    let left = side(cursor)?;
+    let left = side(cursor, 0)?;
     if !cursor.eat("==") {
         return Ok(Answer::Layout(Box::new(left)));
     }
-    Ok(Answer::Equality(left.equal(&side(cursor)?)))
+    Ok(Answer::Equality(left.equal(&side(cursor, 0)?)))
 }
 
 /// The error at a byte, unless it has one.
@@ -162,14 +166,18 @@ fn at(error: Error, at: usize) -> Error {
 }
 
 /// `A o B`.
-fn side(cursor: &mut Cursor) -> Result<LayoutFunction, Error> {
+fn side(cursor: &mut Cursor, depth: usize) -> Result<LayoutFunction, Error> {
     let start = cursor.at();
-    let left = operand(cursor)?;
+    if depth == DEPTH {
+        let message = format!("operations must be nested at most {DEPTH} deep, found more");
+        return Err(Error::at(start, message).too_large());
+    }
+    let left = operand(cursor, depth)?;
     if cursor.peek_word() != Some("o") {
         return Ok(left);
     }
     cursor.advance(1);
-    let right = side(cursor)?;
+    let right = side(cursor, depth + 1)?;
     left.compose(&right).map_err(|error| at(error, start))
 }
 
@@ -185,35 +193,35 @@ fn call<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
     Some(name)
 }
 
-fn operand(cursor: &mut Cursor) -> Result<LayoutFunction, Error> {
+fn operand(cursor: &mut Cursor, depth: usize) -> Result<LayoutFunction, Error> {
     let start = cursor.at();
     let Some(name) = call(cursor) else { return layout(cursor) };
     let first = cursor.at();
     let found = if let Some(operation) = named(UNARY, name) {
-        operation(&side(cursor)?)
+        operation(&side(cursor, depth + 1)?)
     } else if let Some(operation) = named(BINARY, name) {
-        let own = side(cursor)?;
+        let own = side(cursor, depth + 1)?;
         cursor.expect(",", "`,` and a layout")?;
-        operation(&own, &side(cursor)?)
+        operation(&own, &side(cursor, depth + 1)?)
     } else if let Some(operation) = named(TILED, name) {
-        let own = side(cursor)?;
+        let own = side(cursor, depth + 1)?;
         cursor.expect(",", "`,` and a tile")?;
-        operation(&own, &tiler(cursor)?)
+        operation(&own, &tiler(cursor, depth + 1)?)
     } else {
-        other(cursor, name, start)?
+        other(cursor, name, start, depth)?
     };
     let found = found.map_err(|error| at(error, first))?;
     cursor.expect(")", "`)` to close the operation")?;
     Ok(found)
 }
 
-fn other(cursor: &mut Cursor, name: &str, start: usize) -> Result<Found, Error> {
+fn other(cursor: &mut Cursor, name: &str, start: usize, depth: usize) -> Result<Found, Error> {
     if !OTHERS[..3].contains(&name) {
         let known = operations();
         let message = format!("unknown operation `{}`; expected {}", excerpt(name), choices(&known));
         return Err(Error::at(start, message).unknown());
     }
-    let own = side(cursor)?;
+    let own = side(cursor, depth + 1)?;
     if name == "complement" {
         let size = if cursor.eat(",") { Some(cursor.integer("the number of places")?) } else { None };
         return Ok(own.complement(size));
@@ -261,9 +269,13 @@ fn numbers<const N: usize>(cursor: &mut Cursor, names: [&str; N], mut numbers: [
     Ok(numbers)
 }
 
-fn tiler(cursor: &mut Cursor) -> Result<Tiler, Error> {
+fn tiler(cursor: &mut Cursor, depth: usize) -> Result<Tiler, Error> {
     if !cursor.eat("<") {
-        return side(cursor).map(Tiler::Layout);
+        return side(cursor, depth).map(Tiler::Layout);
+    }
+    if depth >= DEPTH {
+        let message = format!("tiles must be nested at most {DEPTH} deep, found more");
+        return Err(Error::at(cursor.at(), message).too_large());
     }
     let mut modes = Vec::new();
     loop {
@@ -272,7 +284,7 @@ fn tiler(cursor: &mut Cursor) -> Result<Tiler, Error> {
         if none {
             *cursor = after;
         }
-        modes.push(if none { None } else { Some(tiler(cursor)?) });
+        modes.push(if none { None } else { Some(tiler(cursor, depth + 1)?) });
         if !cursor.eat(",") {
             break;
         }

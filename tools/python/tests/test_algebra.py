@@ -68,7 +68,7 @@ OPERATIONS = {
     "logical_divide": (
         lambda a, b: a.logical_divide(b),
         lambda p, a, b: p.logical_divide(a, b),
-        lambda a, b, r: len(r) == len(a) and after(a, b, r[: len(b)]) and Counter(r) == Counter(a),
+        lambda a, b, r: len(r) == len(a) and after(a, b[: len(r)], r[: len(b)]) and Counter(r) == Counter(a),
     ),
     "logical_product": (
         lambda a, b: a.logical_product(b),
