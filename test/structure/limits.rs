@@ -95,10 +95,7 @@ const CASES: &[Case] = &[
         is_answered: false,
         ..case("NOTATION_MAP_WORK", 1 << 16, |n| convert(&format!("memref<{n}xf32, affine_map<(d0) -> (d0 mod 7)>>")))
     },
-    Case {
-        is_answered: false,
-        ..case("ALGEBRA_ELEMENTS", 1 << 20, |n| inspect(&["algebra", &format!("banks({n}:1)")], ""))
-    },
+    case("ALGEBRA_ELEMENTS", 1 << 20, |n| inspect(&["algebra", &format!("banks({n}:1)")], "")),
     case("ALGEBRA_DEPTH", 63, |n| inspect(&["algebra", &nested(n, "inverse(", "8:1", ")")], "")),
     case("HLO_ATTRIBUTES", 256, |n| {
         let attributes = (0..n).fold(String::new(), |all, k| all + &format!(", a{k}=1"));

@@ -91,6 +91,7 @@ fn an_option_without_a_value_is_an_error_of_the_command_line() {
     let operands = |command: &str, option: &str| -> Vec<&str> {
         match command {
             "convert" if option != "--to" => vec!["f32[2,3]", "f32[2,3]"],
+            "algebra" => vec!["8:1"],
             "view" => vec!["f32[2,3]"],
             "layouts" => vec!["f32[2,3]"],
             "simplify" => vec!["(d0) -> (d0), domain: d0 in [0, 3]"],

@@ -111,6 +111,30 @@ fn an_answer_is_a_line_with_its_keys_in_alphabetical_order() {
             r#"{"op":"convert","from":"8:1","to":"8:1","notation":"cute"}"#,
             r#"{"error":"one of `to` and `notation` must be given","in":"notation","kind":"invalid","ok":false}"#,
         ),
+        (
+            r#"{"op":"algebra","of":"(6,2):(8,2) o (4,3):(3,1)"}"#,
+            r#"{"axes":[],"layout":"((2,2),3):((24,2),8)","ok":true,"size":12,"sizes":[4,3]}"#,
+        ),
+        (
+            r#"{"op":"algebra","of":"4:1 == 4:2"}"#,
+            r#"{"equal":false,"ok":true,"reason":"index 1 is at 1 and 2","witness":[1]}"#,
+        ),
+        (
+            r#"{"op":"algebra","of":"relayout((4,4):(1@lane,1), (4,4):(1,1@lane))"}"#,
+            r#"{"elements":16,"levels":[{"axis":"lane","moved":12},{"axis":null,"moved":0}],"ok":true}"#,
+        ),
+        (
+            r#"{"op":"algebra","of":"vectors((8,8):(1@lane,1), (8,8):(8,1))"}"#,
+            r#"{"accesses":2,"ok":true,"width":4}"#,
+        ),
+        (
+            r#"{"op":"algebra","of":"banks((32,32):(32,1))"}"#,
+            r#"{"accesses":32,"index":0,"ok":true,"ways":32}"#,
+        ),
+        (
+            r#"{"op":"algebra","of":"complement((2,2):(1,6), 7)"}"#,
+            r#"{"at":11,"error":"the complement must be within at least 8 places, which (2,2):(1,6) reaches, found 7","in":"of","kind":"invalid","ok":false}"#,
+        ),
         (r#"{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}"#, r#"{"linear":17,"ok":true}"#),
         (
             r#"{"op":"layout","text":"s8[2]","id":7}"#,
