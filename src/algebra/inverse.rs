@@ -17,6 +17,9 @@ use crate::text::Error;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+/// The most elements among which two at one place are searched.
+const SEARCHED: i64 = LOOKED_AT >> 4;
+
 /// A digit and its weight in the index.
 type Weighted = (i64, Digit);
 
@@ -220,10 +223,10 @@ impl LayoutFunction {
         Err(Error::new(message).unsupported())
     }
 
-    /// Refuses two elements at one place, as far as elements are looked at.
+    /// Refuses two elements at one place, if there are two among the first.
     fn injective(&self) -> Result<(), Error> {
         let mut seen = HashMap::new();
-        for index in 0..self.size().min(LOOKED_AT) {
+        for index in 0..self.size().min(SEARCHED) {
             let place = self.place(index);
             let shared = written(&place);
             if let Some(other) = seen.insert(place, index) {
