@@ -50,7 +50,8 @@ fn placed(placement: &Placement, base: Option<Vec<i64>>) -> Result<LayoutFunctio
         Mode::Group { size: *size, modes }.coalesced()
     });
     let mut modes: Vec<Mode> = modes.collect();
-    let mode = if modes.len() == 1 { modes.remove(0) } else { Mode::group(modes) };
+    // A dimension is one mode, also where it is the only one and has several digits.
+    let mode = if let [Mode::Digit(_)] = modes[..] { modes.remove(0) } else { Mode::group(modes) };
     let copies = placement.digits().iter().filter(|own| own.dim.is_none());
     let copies = copies.map(|own| digit(own.extent, own.axis, own.stride)).collect();
     let axes = named.iter().map(|axis| placement.axes()[*axis].clone()).collect();

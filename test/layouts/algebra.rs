@@ -3,11 +3,12 @@
 use crate::sample::Sample;
 use layout_reference::choices::{self, Choices};
 use layout_reference::lines;
+use layout_reference::mangled;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use tensor_layout::algebra::{LayoutFunction, Slice, Tiler};
 use tensor_layout::maps::Equality;
-use tensor_layout::notations::calculate;
+use tensor_layout::notations::{Answer, calculate};
 
 const SEED: u64 = 0xa1_9eb;
 
@@ -319,6 +320,45 @@ fn restriction_and_permutation_choose_coordinates() {
         }
         true
     });
+}
+
+/// Any text is an expression or refused with an error inside of it, and a layout is read again from its text.
+#[test]
+fn no_expression_does_harm() {
+    let seeds: Vec<&str> =
+        include_str!("algebra/values.txt").lines().filter(|line| !line.starts_with(['#', '>'])).collect();
+    let pieces = [
+        "(",
+        ")",
+        "<",
+        ">",
+        ",",
+        ":",
+        "0",
+        "2",
+        "-1",
+        "_",
+        " o ",
+        "==",
+        "@lane",
+        "/",
+        "^",
+        "9223372036854775807",
+        "1152921504606846976",
+        "inverse(",
+        "é",
+    ];
+    let (cases, seed) = Sample::from_env().random(6_000, SEED + 1);
+    choices::check(
+        cases,
+        seed,
+        |rng| mangled::text(rng, &seeds, &pieces),
+        |text: &String| match calculate(text) {
+            Err(error) => assert!(error.at.is_some_and(|at| at <= text.len()), "{text}: {error}"),
+            Ok(Answer::Layout(layout)) => assert_eq!(layout.to_string().parse(), Ok(*layout.clone()), "{text}"),
+            Ok(_) => {}
+        },
+    );
 }
 
 #[test]

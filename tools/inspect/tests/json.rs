@@ -123,14 +123,8 @@ fn an_answer_is_a_line_with_its_keys_in_alphabetical_order() {
             r#"{"op":"algebra","of":"relayout((4,4):(1@lane,1), (4,4):(1,1@lane))"}"#,
             r#"{"elements":16,"levels":[{"axis":"lane","moved":12},{"axis":null,"moved":0}],"ok":true}"#,
         ),
-        (
-            r#"{"op":"algebra","of":"vectors((8,8):(1@lane,1), (8,8):(8,1))"}"#,
-            r#"{"accesses":2,"ok":true,"width":4}"#,
-        ),
-        (
-            r#"{"op":"algebra","of":"banks((32,32):(32,1))"}"#,
-            r#"{"accesses":32,"index":0,"ok":true,"ways":32}"#,
-        ),
+        (r#"{"op":"algebra","of":"vectors((8,8):(1@lane,1), (8,8):(8,1))"}"#, r#"{"accesses":2,"ok":true,"width":4}"#),
+        (r#"{"op":"algebra","of":"banks((32,32):(32,1))"}"#, r#"{"accesses":32,"index":0,"ok":true,"ways":32}"#),
         (
             r#"{"op":"algebra","of":"complement((2,2):(1,6), 7)"}"#,
             r#"{"at":11,"error":"the complement must be within at least 8 places, which (2,2):(1,6) reaches, found 7","in":"of","kind":"invalid","ok":false}"#,
