@@ -219,10 +219,14 @@ fn every_notation_says_the_same() {
         assert_eq!(described.description.sizes(), sizes, "{text}");
         let expected = offsets(text, sizes);
         let meaning = described.meaning().unwrap();
-        let function = described.function().unwrap_or_else(|e| panic!("{text}: {e}"));
+        // Tiles that do not divide each other are no digits.
+        let function = described.function();
+        assert!(function.is_ok() || matches!(described.description, Description::Tiled { .. }), "{text}: {function:?}");
         for (index, offset) in indices(sizes).iter().zip(&expected) {
-            let place = function.place(function.index(index).unwrap());
-            assert_eq!(place, [*offset], "{text} at {index:?} as {function}");
+            if let Ok(function) = &function {
+                let place = function.place(function.index(index).unwrap());
+                assert_eq!(place, [*offset], "{text} at {index:?} as {function}");
+            }
             assert_eq!(meaning.map.evaluate(index).unwrap(), Some(vec![*offset]), "{text} at {index:?}");
         }
         for notation in Notation::ALL {
