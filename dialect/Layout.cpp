@@ -528,9 +528,9 @@ LogicalResult SwizzledAttr::getStridesAndOffset(ArrayRef<int64_t>,
 LogicalResult SwizzledAttr::verifyEncoding(ArrayRef<int64_t> shape,
                                            Type elementType,
                                            EmitError emitError) const {
-  return success(
-      layout_rs_swizzled_verify_encoding(wrap(*this), shape.data(), shape.size(),
-                                         wrap(elementType), emitTo, &emitError));
+  return success(layout_rs_swizzled_verify_encoding(
+      wrap(*this), shape.data(), shape.size(), wrap(elementType), emitTo,
+      &emitError));
 }
 
 MachineAttr MachineAttr::get(MLIRContext *context, StringRef text) {

@@ -276,11 +276,9 @@ MLIR_CAPI_EXPORTED bool mlirLayoutSimplifyIndexingMap(MlirStringRef text,
 
 /// Calls back once with the value of an expression of the algebra of layouts,
 /// such as "(6,2):(8,2) o (4,3):(3,1)"; see docs/algebra.md. Needs no context.
-MLIR_CAPI_EXPORTED bool mlirLayoutCalculate(MlirStringRef expression,
-                                            MlirStringCallback result,
-                                            void *resultData,
-                                            MlirStringCallback error,
-                                            void *userData);
+MLIR_CAPI_EXPORTED bool
+mlirLayoutCalculate(MlirStringRef expression, MlirStringCallback result,
+                    void *resultData, MlirStringCallback error, void *userData);
 
 //===----------------------------------------------------------------------===//
 // Analysis

@@ -1,3 +1,4 @@
+// layout-opt --layout-gather-rows
 func.func @rows(%data: tensor<9x16xf32>, %rows: tensor<5xi32>) -> tensor<5x16xf32> {
   %empty = tensor.empty() : tensor<5x16xf32>
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
