@@ -304,7 +304,7 @@ fn failures() {
         ),
         (
             json!({"op": "dance"}),
-            "unknown operation `dance`; expected layout, layouts, linear_index, logical_index, place, equal, simplify, compose, evaluate, view, moves, convert, hlo, plan, solve, offsets, check_plan, machine or version",
+            "unknown operation `dance`; expected layout, layouts, linear_index, logical_index, place, equal, simplify, compose, evaluate, view, moves, algebra, convert, hlo, plan, solve, offsets, check_plan, machine or version",
             None,
         ),
         (json!([1]), "a request must be an object, found a list", None),

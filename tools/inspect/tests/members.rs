@@ -56,6 +56,10 @@ fn layout_requests() -> Vec<(Request, Vec<Spoilt>)> {
         ),
         (json!({"op": "equal", "a": LAYOUT, "b": LAYOUT}), vec![shape("a"), open("b")]),
         (
+            json!({"op": "algebra", "of": "(4,8):(8,1) o 4:2"}),
+            vec![("of", vec![json!("4:2 o"), json!("(4")], "syntax")],
+        ),
+        (
             json!({"op": "equal", "a": "((8:1))", "b": "f32[8]"}),
             vec![("b", vec![json!("(f32[8])")], "invalid"), ("b", vec![json!("f32[8]{0:SC(0:1)}")], "unsupported")],
         ),

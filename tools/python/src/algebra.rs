@@ -17,7 +17,7 @@ use tensor_layout::text::Error;
 /// >>> layout, layout(5), layout((1, 1))
 /// (LayoutFunction('((2,2),3):((24,2),8)'), 32, 32)
 /// >>> layout.equal(LayoutFunction("12:24"))
-/// (2,)
+/// (2, 0)
 /// >>> LayoutFunction("(2,2):(1,6)").complement(24)
 /// LayoutFunction('(3,2):(2,12)')
 /// >>> LayoutFunction("f32[3,5]{1,0:T(2,2)}")

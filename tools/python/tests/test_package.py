@@ -78,9 +78,10 @@ class Examples(unittest.TestCase):
         self.assertEqual(public, set(classes) | set(functions))
         for name, body in classes.items():
             stubs = {node.name: node for node in body}
-            # Of the methods of all objects, only what constructs one and what calls one has a stub.
+            # Of the methods of all objects, only what constructs one, what calls one and operators have a stub.
             own = {own for own in vars(getattr(_native, name)) if not own.startswith("__")}
-            own |= {"__new__"} | ({"__call__"} & set(vars(getattr(_native, name))))
+            operators = {"__call__", "__matmul__", "__mul__", "__truediv__"}
+            own |= {"__new__"} | (operators & set(vars(getattr(_native, name))))
             own -= {"_repr_svg_", "_repr_html_"} - set(stubs)
             self.assertEqual(own, set(stubs), name)
             for method, node in stubs.items():

@@ -7,6 +7,7 @@ import numpy.typing as npt
 __all__ = [
     "IndexingMap",
     "Layout",
+    "LayoutFunction",
     "Machine",
     "Movement",
     "Relayout",
