@@ -18,6 +18,7 @@ Array = npt.NDArray[Any]
 Words = Any  # A ctypes array of 64-bit integers: two pointers, an offset, sizes and strides.
 
 LIBC = ctypes.CDLL(None)
+LINE = 64
 
 # NumPy's types by their names in HLO.
 TYPES: dict[str, np.dtype[Any]] = {"pred": np.dtype(np.bool_), "bf16": np.dtype(ml_dtypes.bfloat16)} | {
@@ -33,6 +34,15 @@ def descriptor(array: Array, sizes: Sequence[int] | None = None, strides: Sequen
     sizes = array.shape if sizes is None else sizes
     strides = [s // array.itemsize for s in array.strides] if strides is None else strides
     return (ctypes.c_int64 * (3 + len(sizes) + len(strides)))(start, start, 0, *sizes, *strides)
+
+
+def aligned(array: Array) -> Array:
+    """A row-major copy of an array that begins at a line of the cache, as what XLA and lowered programs allocate does."""
+    room = np.empty(array.nbytes + LINE, np.uint8)
+    first = -room.ctypes.data % LINE
+    copy = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def elements(address: int, count: int, dtype: Any) -> Array:
@@ -114,8 +124,7 @@ class Numbers:
         arrays = np.load(path)
         types = [str(t) for t in arrays["types"]]
         count = sum(name.startswith("a") for name in arrays.files)
-        # A rank of 0 is lost in `ascontiguousarray`.
-        self.arguments = [np.ascontiguousarray(arrays[f"a{k}"]).reshape(arrays[f"a{k}"].shape) for k in range(count)]
+        self.arguments = [aligned(arrays[f"a{k}"]) for k in range(count)]
         self.argument_types, self.result_types = types[:count], types[count:]
         self.results = [arrays[f"r{k}"] for k in range(len(self.result_types))]
         # Results with more bits, where there are some.
