@@ -10,6 +10,9 @@
 //! the same index, each element once: its values stay in registers, and are computed once. Later, `layout-lower-memrefs`
 //! fuses the remaining chains, also into reductions, but no buffers with several readers.
 //!
+//! A tensor filled with a scalar for one operation is filled right before it: `layout-lower-memrefs` then makes the scalar
+//! the initial value of its sums.
+//!
 //! A reshape that adds or drops dimensions of size 1 is read through, see `unit_dims`.
 //!
 //! A tensor filled with a scalar is not read at all: each reader gets the scalar.
@@ -48,6 +51,7 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let root = rewriter.root();
     let blocks: Vec<_> = ir::all_operations(root).into_iter().flat_map(ir::blocks).collect();
     for block in blocks {
+        ir::operations(block).into_iter().for_each(fill_late);
         let mut generics = ir::operations(block).into_iter().filter(|op| ir::name(*op) == "linalg.generic").peekable();
         if generics.peek().is_some() {
             generics.for_each(unit_dims::read_through);
@@ -118,6 +122,18 @@ impl<'c> Elementwise<'c> {
         let fits =
             |v: Val| ir::tensor(v.r#type()).is_none_or(|t| matches!(ir::bits(t.element), Some(1 | 8 | 16 | 32 | 64)));
         self.inputs.iter().all(|(v, index)| index.is_empty() || fits(*v))
+    }
+}
+
+/// Moves a `linalg.fill` of an empty tensor before the only operation that takes its result.
+fn fill_late(op: Op) {
+    let fills = ir::name(op) == "linalg.fill" && ir::results(op).len() == 1;
+    let empty = fills.then(|| ir::defining_op(ir::operands(op)[1])).flatten();
+    if empty.is_some_and(|empty| ir::name(empty) == "tensor.empty")
+        && let [(user, _)] = ir::uses(ir::result(op, 0))[..]
+        && user.block() == op.block()
+    {
+        ir::move_before(op, user);
     }
 }
 

@@ -387,3 +387,27 @@ func.func @five_kernels(%x: tensor<4x4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32
   } -> tensor<4xf32>
   return %s0, %s1, %s2, %s3, %s4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// The fill of what a sum begins with comes right before the sum; one that two operations take stays.
+// CHECK-LABEL: func.func @filled_late
+// CHECK: %[[BOTH:.+]] = linalg.fill
+// CHECK: tensor.pad
+// CHECK: %[[ZERO:.+]] = linalg.fill
+// CHECK-NEXT: linalg.matmul {{.*}} outs(%[[ZERO]]
+// CHECK: linalg.matmul {{.*}} outs(%[[BOTH]]
+// CHECK: return {{.*}}, %[[BOTH]]
+func.func @filled_late(%x: tensor<3x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %other = tensor.empty() : tensor<4x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %both = linalg.fill ins(%one : f32) outs(%other : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %p = tensor.pad %x low[1, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<3x4xf32> to tensor<4x4xf32>
+  %m = linalg.matmul ins(%p, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %n = linalg.matmul ins(%p, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%both : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %m, %n, %both : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
