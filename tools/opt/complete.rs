@@ -19,9 +19,10 @@ use tensor_layout::targets::Target;
 use tensor_layout::tiled::{Layout, memory_space};
 
 /// The attributes: name and description.
-const ATTRIBUTES: [(&str, &str); 7] = [
+const ATTRIBUTES: [(&str, &str); 8] = [
     ("tiled", "a tiled layout in XLA's notation: <{1,0:T(8,128)}>"),
     ("tensor_layout", "a layout over a tree of memories: <((4_PE, 3:8), (8:1))>"),
+    ("swizzled", "a layout whose addresses are swizzled: <Sw<3,3,3> o {1,0}>"),
     ("machine", "the axes and memories of a machine: <tpu_v5e>"),
     ("axis", "the axis of a machine that a parallel loop runs over: <\"PE\", level = 1>"),
     ("memory_space", "a memory space by its name: <vmem>"),
