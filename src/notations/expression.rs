@@ -69,7 +69,7 @@ impl fmt::Display for Answer {
 /// use tensor_layout::notations::calculate;
 /// let answer = |text| calculate(text).unwrap().to_string();
 /// assert_eq!(answer("(6,2):(8,2) o (4,3):(3,1)"), "((2,2),3):((24,2),8)");
-/// assert_eq!(answer("f32[4,4]{1,0:T(2,2)} == (4,4):(4,1)"), "different at [2, 0]: index 2 is at 8 and 8");
+/// assert_eq!(answer("f32[4,4]{1,0:T(2,2)} == (4,4):(4,1)"), "different at [1, 0]: index 1 is at 2 and 4");
 /// assert_eq!(calculate("inverse((4,2):(1,0))").unwrap_err().at, Some(8));
 /// ```
 pub fn calculate(text: &str) -> Result<Answer, Error> {
