@@ -145,7 +145,7 @@ def of_torch(file: pathlib.Path, work: pathlib.Path) -> tuple[list[Value], list[
     count = sum(name.startswith("a") for name in known)
     numbers = [known[name] for name in (*(f"a{k}" for k in range(count)), *(f"r{k}" for k in range(len(known) - count)))]
     arrays = work / f"{file.stem}.npz"
-    np.savez(arrays, types=np.array([array.dtype.name for array in numbers]), **known)  # type: ignore[arg-type]
+    np.savez(arrays, types=np.array([array.dtype.name for array in numbers]), **known)
     try:
         form = Form(file, TORCH, work)
         report = worker.asked("alone", form.path, arrays, most=3 * SECONDS)
