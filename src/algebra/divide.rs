@@ -13,7 +13,7 @@ use crate::algebra::mode::{Digit, Mode, ONE, large};
 use crate::maps::equal::Equality;
 use crate::text::Error;
 
-/// What a layout is divided by, or repeated over.
+/// The operand of a division into tiles, or of a product.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Tiler {
@@ -23,7 +23,7 @@ pub enum Tiler {
     Modes(Vec<Option<Tiler>>),
 }
 
-/// What a restriction does to a mode.
+/// The part of a mode that a restriction keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Slice {

@@ -14,7 +14,7 @@ use crate::text::Error;
 /// Triton's axes, the innermost first.
 const TRITON: [&str; 3] = ["lane", "warp", "block"];
 
-/// What a relayout moves.
+/// The elements that a relayout moves, by level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moved {

@@ -23,7 +23,7 @@ pub enum Answer {
     Layout(Box<LayoutFunction>),
     /// Whether two layouts are the same function.
     Equality(Equality),
-    /// What a relayout moves.
+    /// The elements that a relayout moves, by level.
     Moved(Moved),
     /// The widest accesses to memory.
     Vectors(Vectors),

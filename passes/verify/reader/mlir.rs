@@ -194,7 +194,7 @@ pub fn indexing_maps(op: Op) -> Option<Vec<Vec<Expr>>> {
 /// Reads the bytes of a `dense_resource`, which MLIR's C API does not; `None` where the module has none of its name.
 pub type ReadResource = for<'c> fn(Attribute<'c>) -> Option<&'c [u8]>;
 
-/// What reads resources, if anything does.
+/// The reader of resources, where there is one.
 pub static READ_RESOURCE: OnceLock<ReadResource> = OnceLock::new();
 
 /// The elements of a `dense_resource` as bits, each in whole bytes; `None` where the data are other ones.

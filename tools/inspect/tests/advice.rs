@@ -1,4 +1,4 @@
-//! What lowers the peak: each change is written into the text, and the report of that text has the peak that was said.
+//! Advice on memory: each change is written into the text, and the report of that text has the peak that was said.
 
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ fn nothing_to_do_is_no_advice() {
     assert!(tiles["advice"].as_array().unwrap().iter().all(|own| own["kind"] == json!("donate")), "{tiles}");
 }
 
-/// What is live at the peak adds up to it in all programs of the tests, and has a source.
+/// The live buffers add up to the peak in all programs of the tests, and have a source.
 #[test]
 fn the_peak_is_whole() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo");

@@ -1,4 +1,4 @@
-//! What `layout-inspect hlo` takes beside the text of a program: the folder of a dump, and errors.
+//! Inputs of `layout-inspect hlo` beside the text of a program: the folder of a dump, and errors.
 
 use crate::program::{file, outcome, run};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What to change so that a program takes less memory, each with what it saves, what it costs, and the JAX code that
+//! Advice: changes of a program that lower its peak, each with the bytes that it saves, its cost, and the JAX code that
 //! does it.
 //!
 //! A [`Candidate`] is a change of the module. The memory of the changed module is counted as that of the program is, so
@@ -53,7 +53,7 @@ pub struct Advice {
     /// By how many bytes the peak falls, and the peak then.
     pub saves: i64,
     pub peak: i64,
-    /// What one run costs more, in the machine's unit; less than 0 where it costs less.
+    /// The additional cost of one run, in the machine's unit; less than 0 where a run costs less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<i64>,
     pub unit: String,
@@ -115,7 +115,7 @@ pub struct Advised<'m> {
     pub target: &'m Target,
     pub used: &'m MemoryUse,
     pub origins: &'m Origins<'m>,
-    /// What is live at the peak of the main memory.
+    /// The buffers that are live at the peak of the main memory.
     pub live: &'m [LiveBuffer],
 }
 
@@ -124,7 +124,7 @@ const TRIED: usize = 24;
 const TRIED_OF_LONG: usize = 4;
 const LONG: usize = 10_000;
 
-/// What saves less than this part of the peak is not told.
+/// The least saving that is reported, as a part of the peak.
 const LEAST_PART: i64 = 1000;
 
 impl<'m> Advised<'m> {

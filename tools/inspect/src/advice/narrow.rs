@@ -17,7 +17,7 @@ use tensor_layout::tiled::Layout;
 const FROM: ElementType = ElementType::F32;
 const TO: ElementType = ElementType::BF16;
 
-/// What only moves or renames bytes.
+/// The operations that only move or rename bytes.
 const MOVES: [&str; 6] = ["copy", "copy-start", "copy-done", "transpose", "reshape", "bitcast"];
 
 /// The frame of a computation, and the number of a buffer in it.

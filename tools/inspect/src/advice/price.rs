@@ -1,4 +1,4 @@
-//! What a change of a module costs by the machine's costs.
+//! The cost of a change of a module, by the machine's costs.
 //!
 //! The instructions that a change leaves alone cost what they did. Of the others, by their names, the new cost less the old
 //! one is the cost of the change. A computation that is run several times counts once.
@@ -20,7 +20,7 @@ impl<'m> Prices<'m> {
         Prices { module, target, graphs: module.graphs() }
     }
 
-    /// What a changed module costs more; `None` where an instruction that changes has no cost on the machine.
+    /// The additional cost of a changed module; `None` where a changed instruction has no cost on the machine.
     pub fn change(&self, changed: &Module) -> Option<i64> {
         let mut sum = 0_i64;
         for (old, new) in self.module.computations.iter().zip(&changed.computations) {

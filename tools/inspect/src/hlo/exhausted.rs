@@ -20,7 +20,7 @@ use serde::Serialize;
 use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 
-/// What an error about memory says.
+/// The content of an error RESOURCE_EXHAUSTED.
 #[derive(Serialize, JsonSchema)]
 pub struct Exhausted {
     /// The line that says it.
@@ -30,7 +30,7 @@ pub struct Exhausted {
     pub available: Option<i64>,
     /// The allocations that it lists, the largest first.
     pub allocations: Vec<Allocation>,
-    /// What to do to see all of them.
+    /// The way to see all of them.
     pub next: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Allocation {
     pub origin: Provenance,
 }
 
-/// What makes a text an error about memory.
+/// The words by which a text is known as an error RESOURCE_EXHAUSTED.
 const SIGNS: [&str; 3] = ["RESOURCE_EXHAUSTED", "Resource exhausted", "Ran out of memory"];
 
 /// The kinds of errors that XLA raises for other reasons.
@@ -145,7 +145,7 @@ impl Allocation {
     }
 }
 
-/// What comes after a word of a line.
+/// The rest of a line after a word.
 fn after<'t>(line: &'t str, word: &str) -> Option<&'t str> {
     Some(line.split_once(word)?.1)
 }

@@ -259,7 +259,7 @@ fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
     stream(|out| Ok(out.write_all(text.as_bytes())?)).map_err(|stop| stop.complaint(&options.files[0]))
 }
 
-/// What an error about memory says, in the format of the options.
+/// The content of an error RESOURCE_EXHAUSTED, in the format of the options.
 fn exhausted(options: &HloOptions, file: &str, error: &Exhausted) -> String {
     if !options.json {
         return error.screen(options.top.unwrap_or(TOP));

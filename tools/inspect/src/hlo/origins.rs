@@ -69,7 +69,7 @@ impl<'m> Origins<'m> {
     }
 }
 
-/// What an instruction says of its own origin.
+/// The origin that an instruction states.
 fn said(instruction: &Instruction, has_lines: bool) -> Option<&Source> {
     let source = &instruction.source;
     let says = if has_lines { source.file.is_some() } else { source.op_name.is_some() };

@@ -105,7 +105,7 @@ fn totals(out: &mut String, spaces: &[Memory]) {
     }
 }
 
-/// What lowers the peak.
+/// The changes that lower the peak.
 fn advice(out: &mut String, advice: &[Advice]) {
     if !advice.is_empty() {
         line(out, "\nwhat lowers the peak of the main memory");
@@ -137,7 +137,7 @@ fn wrapped(out: &mut String, indent: &str, text: &str) {
     line(out, format!("{indent}{row}"));
 }
 
-/// What is live at the peak: with its buffers, in the main memory.
+/// The buffers that are live at the peak of the main memory.
 fn peak(out: &mut String, Memory { name, space, peak, .. }: &Memory) {
     let from = peak.origin.source.iter().chain(&peak.origin.op_name).cloned().collect::<Vec<_>>().join(" ");
     let fits = |capacity: i64| if peak.bytes > capacity { ", which does not fit" } else { "" };

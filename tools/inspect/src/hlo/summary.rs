@@ -31,12 +31,12 @@ pub struct Summary {
     pub temporaries: i64,
     /// The most bytes that are live together in the main memory.
     pub peak: Peak,
-    /// What is live at the peak of the main memory.
+    /// The buffers that are live at the peak of the main memory.
     #[serde(rename = "padding")]
     pub live_at_peak: Bytes,
     /// Each memory.
     pub spaces: Vec<Memory>,
-    /// What lowers the peak of the main memory, the changes that save most first.
+    /// The changes that lower the peak of the main memory, the largest saving first.
     pub advice: Vec<Advice>,
     /// The tensors that waste most.
     pub worst: Vec<Tensor>,
@@ -109,7 +109,7 @@ pub struct Peak {
     pub inside: Vec<String>,
     #[serde(flatten)]
     pub origin: Provenance,
-    /// What one such memory of the machine holds, where the program is laid out in tiles.
+    /// The capacity of one such memory of the machine, where the program is laid out in tiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<i64>,
     /// The buffers that are live then, and the same bytes by source line and by name scope.
@@ -154,7 +154,7 @@ pub struct LiveTensor {
     pub origin: Provenance,
 }
 
-/// What is live at the peak and comes from one place of the program.
+/// The buffers at the peak that come from one place of the program.
 #[derive(Clone, Serialize, JsonSchema)]
 pub struct Share {
     /// A source line or a name scope; `arguments`, which have neither; or `unknown`.
