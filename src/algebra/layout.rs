@@ -96,6 +96,11 @@ impl LayoutFunction {
         &self.mode
     }
 
+    /// The place before the first digit adds: for each axis, last the address.
+    pub fn base(&self) -> &[i64] {
+        &self.base
+    }
+
     /// The digits that belong to no mode: an element has a copy at each of their sums.
     pub fn copies(&self) -> &[Digit] {
         &self.copies

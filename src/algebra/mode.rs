@@ -88,7 +88,7 @@ impl Mode {
     }
 
     /// Calls back with each digit and its weight: what one step of it adds to the index.
-    pub(super) fn each(&self, weight: i64, found: &mut impl FnMut(i64, &Digit)) {
+    pub(crate) fn each(&self, weight: i64, found: &mut impl FnMut(i64, &Digit)) {
         match self {
             Mode::Digit(digit) => found(weight, digit),
             Mode::Group { modes, .. } => {

@@ -28,6 +28,16 @@ struct Reader<'c, 'a> {
     cursor: &'c mut Cursor<'a>,
     axes: Vec<String>,
     left: usize,
+    strides: StrideOffsets,
+}
+
+/// The byte offsets of strides in a text.
+#[derive(Default)]
+pub(crate) struct StrideOffsets {
+    /// That of all of them; `None` if the text has sizes alone.
+    pub all: Option<usize>,
+    /// That of each digit's.
+    pub of_digits: Vec<usize>,
 }
 
 /// A bit of a place: its axis, if it has one, and its number.
@@ -57,17 +67,24 @@ impl LayoutFunction {
 
     /// Reads a layout at the cursor.
     pub(crate) fn read(cursor: &mut Cursor) -> Result<LayoutFunction, Error> {
+        LayoutFunction::read_located(cursor).map(|(layout, _)| layout)
+    }
+
+    /// Reads a layout at the cursor, and where its strides are in the text.
+    pub(crate) fn read_located(cursor: &mut Cursor) -> Result<(LayoutFunction, StrideOffsets), Error> {
         let start = cursor.at();
-        let mut reader = Reader { cursor, axes: Vec::new(), left: 2 * TensorLayout::MAX_PARTS };
+        let (axes, left) = (Vec::new(), 2 * TensorLayout::MAX_PARTS);
+        let mut reader = Reader { cursor, axes, left, strides: StrideOffsets::default() };
         let located = |error: Error| Error { at: error.at.or(Some(start)), ..error };
         let change = reader.change()?;
         let base = reader.base()?;
         let mode = reader.mode()?;
+        let strides = std::mem::take(&mut reader.strides);
         let copies = if reader.cursor.eat(";") { reader.mode()?.digits() } else { Vec::new() };
         let order = reader.order()?;
         let mut layout = LayoutFunction { axes: reader.axes, mode, copies, base: Vec::new(), flips: Vec::new() };
         layout.reorder(order, base, change);
-        layout.checked().map_err(located)
+        Ok((layout.checked().map_err(located)?, strides))
     }
 
     /// Numbers the axes in an order, the address last, which the reader numbers `usize::MAX`.
@@ -214,7 +231,9 @@ impl Reader<'_, '_> {
         if !self.cursor.eat(":") {
             return paired(&shape, None, &mut next);
         }
+        self.strides.all = Some(self.cursor.at());
         let strides = self.nested(0, "a stride")?;
+        strides.offsets(&mut self.strides.of_digits);
         paired(&shape, Some(&strides), &mut next)
     }
 
@@ -251,6 +270,16 @@ impl Reader<'_, '_> {
             }
         }
         Ok(Nested::Tuple { size, entries, at })
+    }
+}
+
+impl Nested {
+    /// The byte offsets of the numbers.
+    fn offsets(&self, out: &mut Vec<usize>) {
+        match self {
+            Nested::Number { at, .. } => out.push(*at),
+            Nested::Tuple { entries, .. } => entries.iter().for_each(|entry| entry.offsets(out)),
+        }
     }
 }
 

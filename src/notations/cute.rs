@@ -10,180 +10,80 @@
 //!
 //! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
 
+use crate::algebra::LayoutFunction;
 use crate::conversion::meaning::Meaning;
 use crate::conversion::{on_the_address, reached};
 use crate::expr::Expr;
-use crate::limits;
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::BitColumns;
 use crate::notations::described::{Described, Description};
-use crate::notations::lists::number;
 use crate::places::placement::Placement;
-use crate::places::tensor_layout::{Part, TensorLayout};
+use crate::places::tensor_layout::Part;
 use crate::swizzle::Swizzle;
 use crate::text::{Cursor, Error};
 use crate::tiled::layout::{Layout, too_many_dims};
 
-/// The greatest depth of nested tuples.
-const DEPTH: usize = limits::NOTATION_TUPLES;
 /// The most sizes under a swizzle, whose map repeats them for each bit.
 const SWIZZLED: usize = 64;
 
-/// Sizes or strides: a number, or a tuple of them.
-enum Nested {
-    Number { value: i64, at: usize },
-    Tuple { entries: Vec<Nested>, at: usize },
-}
-
 /// Reads a layout.
 pub(super) fn read_cute(cursor: &mut Cursor) -> Result<Description, Error> {
-    let swizzle = Swizzle::read(cursor)?;
-    let mut offset = 0;
-    if swizzle.is_some() {
-        composed(cursor)?;
-        let mut after = *cursor;
-        after.eat("_");
-        if after.peek().is_some_and(|b| b.is_ascii_digit()) && {
-            let _ = after.integer("an offset");
-            after.peek() == Some(b'o')
-        } {
-            cursor.eat("_");
-            offset = cursor.integer("an offset")?;
-            composed(cursor)?;
-        }
+    let start = cursor.at();
+    let (layout, strides) = LayoutFunction::read_located(cursor)?;
+    let Some(at) = strides.all else { return Err(cursor.expected("`:` and the strides")) };
+    let counts_up = layout.base().iter().all(|first| *first >= 0);
+    let plain = counts_up && layout.axes().is_empty() && layout.copies().is_empty() && !layout.mode().is_padded();
+    let swizzle = layout.swizzle();
+    if !plain || swizzle.is_none() && !layout.flips().is_empty() {
+        let message =
+            "a layout of CuTe must have sizes, strides and a swizzle alone; `algebra` has axes, padding and copies";
+        return Err(Error::at(start, message).unsupported());
     }
-    let mut left = TensorLayout::MAX_PARTS;
-    let shape = nested(cursor, 0, &mut left, "a size")?;
-    cursor.expect(":", "`:` and the strides")?;
-    let at = cursor.at();
-    let strides = nested(cursor, 0, &mut TensorLayout::MAX_PARTS.clone(), "a stride")?;
-    let (sizes, parts) = modes(&shape, &strides)?;
+    let (sizes, parts) = parts(&layout, &strides.of_digits, start)?;
     let plain = Description::of_parts(&sizes, parts, Vec::new());
     let plain = plain.map_err(|error| Error { at: error.at.or(Some(at)), ..error })?;
-    match (swizzle, &plain) {
-        (Some(swizzle), Description::Parts(placement)) => swizzled(placement, swizzle, offset, at),
+    match (&plain, layout.base()) {
+        (Description::Parts(placement), [offset]) if swizzle.is_some() || *offset != 0 => {
+            swizzled(placement, swizzle, *offset, at)
+        }
         _ => Ok(plain),
     }
 }
 
-fn composed(cursor: &mut Cursor) -> Result<(), Error> {
-    if cursor.peek_word() != Some("o") {
-        return Err(cursor.expected("`o` and a layout"));
-    }
-    cursor.word();
-    Ok(())
-}
-
-fn nested(cursor: &mut Cursor, depth: usize, left: &mut usize, what: &str) -> Result<Nested, Error> {
-    let at = cursor.at();
-    if !cursor.eat("(") {
-        cursor.eat("_");
-        *left = left.checked_sub(1).ok_or_else(|| {
-            Error::at(at, format!("a layout must have at most {} sizes, found more", TensorLayout::MAX_PARTS))
-                .too_large()
-        })?;
-        let number = number(cursor, &format!("{what} or `(`"))?;
-        return Ok(Nested::Number { value: number.value, at });
-    }
-    if depth == DEPTH {
-        return Err(Error::at(at, format!("tuples must be nested at most {DEPTH} deep, found more")).too_large());
-    }
-    let mut entries = Vec::new();
-    if cursor.eat(")") {
-        return Ok(Nested::Tuple { entries, at });
-    }
-    loop {
-        entries.push(nested(cursor, depth + 1, left, what)?);
-        if !cursor.eat(",") {
-            cursor.expect(")", "`,` or `)`")?;
-            return Ok(Nested::Tuple { entries, at });
-        }
-        // A trailing comma, as in Python; some versions print `(8,)`.
-        if cursor.eat(")") {
-            return Ok(Nested::Tuple { entries, at });
-        }
-    }
-}
+/// The parts of a tensor, as [`Description::of_parts`] takes them.
+type Parts = Vec<(usize, i64, Part)>;
 
 /// The sizes of the dimensions, and their parts.
-#[expect(clippy::type_complexity, reason = "what `of_parts` takes")]
-fn modes(shape: &Nested, strides: &Nested) -> Result<(Vec<i64>, Vec<(usize, i64, Part)>), Error> {
-    let pairs: Vec<(&Nested, &Nested)> = match (shape, strides) {
-        (Nested::Tuple { entries, .. }, Nested::Tuple { entries: strides, at }) => {
-            same_length(entries, strides, *at)?;
-            entries.iter().zip(strides).collect()
-        }
-        pair => vec![pair],
-    };
-    if pairs.is_empty() || pairs.len() > Layout::MAX_RANK {
-        let Nested::Tuple { at, .. } = shape else { return Err(Error::new(too_many_dims()).too_large()) };
-        let message = if pairs.is_empty() {
-            "a layout must have at least one dimension, found none".into()
-        } else {
-            too_many_dims()
-        };
-        return Err(Error::at(*at, message));
+fn parts(layout: &LayoutFunction, strides: &[usize], start: usize) -> Result<(Vec<i64>, Parts), Error> {
+    if layout.modes().is_empty() {
+        return Err(Error::at(start, "a layout must have at least one dimension, found none"));
     }
-    let (mut sizes, mut parts) = (Vec::new(), Vec::new());
-    for (dim, (shape, strides)) in pairs.into_iter().enumerate() {
-        let mut weight = 1;
-        leaves(dim, shape, strides, &mut weight, &mut parts)?;
-        sizes.push(weight);
+    if layout.modes().len() > Layout::MAX_RANK {
+        return Err(Error::at(start, too_many_dims()).too_large());
     }
-    Ok((sizes, parts))
-}
-
-fn same_length(shape: &[Nested], strides: &[Nested], at: usize) -> Result<(), Error> {
-    if shape.len() == strides.len() {
-        return Ok(());
+    let mut parts = Vec::new();
+    for (dim, mode) in layout.modes().iter().enumerate() {
+        mode.each(1, &mut |weight, digit| {
+            parts.push((dim, weight, Part { extent: digit.extent, axis: None, stride: digit.stride }));
+        });
     }
-    let message =
-        format!("the strides must be nested as the sizes are, a tuple of {}, found {}", shape.len(), strides.len());
-    Err(Error::at(at, message))
-}
-
-fn leaves(
-    dim: usize,
-    shape: &Nested,
-    strides: &Nested,
-    weight: &mut i64,
-    parts: &mut Vec<(usize, i64, Part)>,
-) -> Result<(), Error> {
-    match (shape, strides) {
-        (Nested::Number { value: extent, at }, Nested::Number { value: stride, at: strides }) => {
-            if *extent < 1 {
-                return Err(Error::at(*at, format!("a size must be at least 1, found {extent}")));
-            }
-            if *stride < 0 || *stride == 0 && *extent > 1 {
-                let why = if *stride == 0 { format!(": {extent} elements share a place") } else { String::new() };
-                return Err(Error::at(*strides, format!("a stride must be at least 1, found {stride}{why}")));
-            }
-            parts.push((dim, *weight, Part { extent: *extent, axis: None, stride: *stride }));
-            let large = || Error::at(*at, format!("the size of dimension {dim} does not fit in 64 bits")).too_large();
-            *weight = weight.checked_mul(*extent).ok_or_else(large)?;
-            Ok(())
-        }
-        (Nested::Tuple { entries, .. }, Nested::Tuple { entries: strides, at }) => {
-            same_length(entries, strides, *at)?;
-            entries.iter().zip(strides).try_for_each(|(shape, strides)| leaves(dim, shape, strides, weight, parts))
-        }
-        (Nested::Tuple { entries, .. }, Nested::Number { at, .. }) => Err(Error::at(
-            *at,
-            format!("the strides must be nested as the sizes are, a tuple of {}, found a number", entries.len()),
-        )),
-        (Nested::Number { .. }, Nested::Tuple { at, .. }) => {
-            Err(Error::at(*at, "the strides must be nested as the sizes are, a number, found a tuple"))
-        }
+    let is_wrong = |(_, _, part): &&(usize, i64, Part)| part.stride < 0 || part.stride == 0 && part.extent > 1;
+    let wrong = parts.iter().zip(strides).find(|(part, _)| is_wrong(part));
+    if let Some(((_, _, Part { extent, stride, .. }), at)) = wrong {
+        let why = if *stride == 0 { format!(": {extent} elements share a place") } else { String::new() };
+        return Err(Error::at(*at, format!("a stride must be at least 1, found {stride}{why}")));
     }
+    Ok((layout.sizes(), parts))
 }
 
 /// The map of a layout under a swizzle; the layout itself if the swizzle changes nothing.
-fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> Result<Description, Error> {
+fn swizzled(placement: &Placement, swizzle: Option<Swizzle>, offset: i64, at: usize) -> Result<Description, Error> {
     let most = placement.extents().last().copied().unwrap_or(1) - 1;
     let most =
         most.checked_add(offset).ok_or_else(|| Error::at(at, "the offsets do not fit in 64 bits").too_large())?;
-    let changed: Vec<(u32, u32)> = swizzle.flips().filter(|(_, by)| most >> by != 0).collect();
+    let changed: Vec<(u32, u32)> =
+        swizzle.into_iter().flat_map(Swizzle::flips).filter(|(_, by)| most >> by != 0).collect();
     if changed.is_empty() && offset == 0 {
         return Ok(Description::Parts(Box::new(placement.clone())));
     }
