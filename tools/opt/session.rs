@@ -212,7 +212,7 @@ mod tests {
         for (end, at) in [("\n", (100_000, 8)), (" ", (0, 100_000 * (line.len() + 1) + 8))] {
             let mut session = session(&((line.to_owned() + end).repeat(100_000) + "#layout."));
             let answer = ask(&mut session, "completion", at.0, at.1, json!({"result": null}));
-            assert_eq!(answer["result"]["items"].as_array().map(Vec::len), Some(7));
+            assert_eq!(answer["result"]["items"].as_array().map(Vec::len), Some(8));
             let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": at.0, "character": at.1}});
             let parameters = json!({"textDocument": {"uri": "u"}, "range": range});
             let message = json!({"id": 1, "method": "textDocument/inlayHint", "params": parameters}).to_string();
