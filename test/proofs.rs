@@ -4,10 +4,14 @@
 
 #[path = "proofs/arenas.rs"]
 mod arenas;
+#[path = "proofs/assertions.rs"]
+mod assertions;
 #[path = "proofs/callers.rs"]
 mod callers;
 #[path = "proofs/carried.rs"]
 mod carried;
+#[path = "proofs/constants.rs"]
+mod constants;
 #[path = "proofs/data_indices.rs"]
 mod data_indices;
 #[path = "proofs/executed.rs"]

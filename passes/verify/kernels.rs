@@ -22,7 +22,7 @@
 //! the buffers and scalars that it uses, so the work is linear in the number of kernels.
 
 use crate::proof::formula::Obligations;
-use crate::proof::{self, Why};
+use crate::proof::{self, Pairs, Why};
 use crate::reader::bytes::OnBytes;
 use crate::reader::model::{Access, Action, Block, End, Expr, Function, Kind, Program, Region, Slot, Step, Type};
 use crate::reader::uses::{region_uses, regions, uses, viewed, within};
@@ -69,7 +69,7 @@ pub fn same(
         let Some(mut pair) = comparison.functions(number)? else { continue };
         pair.iter_mut().for_each(|function| function.public = is_exact);
         let [a, b] = pair;
-        let shown = proof::same((meant.0, &a), (made.0, &b), (allowed, &mut *looks), noted);
+        let shown = proof::same((meant.0, &a), (made.0, &b), (allowed, &mut *looks, Pairs::All), noted);
         all.extend(shown.map_err(|why| comparison.unproved(number, why))?);
     }
     Ok(all)
@@ -291,6 +291,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
         };
         comparison.find_owners()?;
         comparison.find_buffers();
+        comparison.leave_local();
         for side in 0..2 {
             comparison.pull(side)?;
             for (step, owners) in comparison.owners[side].iter().enumerate() {
@@ -345,6 +346,42 @@ impl<'s, 'f> Comparison<'s, 'f> {
                 self.former.entry(*later).or_default().push((*former, [usize::MAX, 0]));
             }
         }
+    }
+
+    /// Takes buffers that one segment alone reaches, the same one in both forms, out of those that are compared: what it leaves
+    /// there, nobody reads.
+    fn leave_local(&mut self) {
+        let [former, later] = [0, 1].map(|side| self.local(side));
+        let arguments: FxHashSet<Slot> = self.sides[0].block.arguments.iter().copied().collect();
+        let is_local = |a: &Slot, b: &Slot| {
+            let segment = former.get(a).copied().flatten();
+            !arguments.contains(a) && segment.is_some() && segment == later.get(b).copied().flatten()
+        };
+        let local: Vec<(Slot, Slot)> =
+            self.kept.iter().map(|(a, b)| (*a, *b)).filter(|(a, b)| is_local(a, b)).collect();
+        for (former, later) in local {
+            self.kept.remove(&former);
+            self.former.remove(&later);
+        }
+    }
+
+    /// The segment whose operations alone reach a buffer, by buffer; `None` where others may.
+    fn local(&self, number: usize) -> FxHashMap<Slot, Option<usize>> {
+        let side = self.sides[number];
+        let mut all: FxHashMap<Slot, Option<usize>> = FxHashMap::default();
+        for (step, role) in side.roles.iter().enumerate() {
+            let segment = match role {
+                Role::Anchor => self.owners[number][step].first().copied(),
+                Role::Read => None,
+                Role::Pure | Role::Allocation | Role::Free => continue,
+            };
+            for base in side.reached(step) {
+                all.entry(base).and_modify(|known| *known = known.filter(|_| *known == segment)).or_insert(segment);
+            }
+        }
+        let End::Yield { values, .. } = &side.block.end else { return all };
+        all.extend(values.iter().filter_map(|slot| side.bases.get(slot)).map(|base| (*base, None)));
+        all
     }
 
     /// Finds the segments in which each buffer is reached: those of two that one buffer stands for follow each other.

@@ -24,16 +24,16 @@ mod run;
 use kernels::Unproved;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Operation, OperationRef};
-use proof::Why;
 use proof::formula::Obligations;
 use proof::smt;
+use proof::{Pairs, Why};
+use reader::arith::CHOICES;
 use reader::flags::{AFN, CONTRACT, REASSOC};
 use reader::mlir::READ_RESOURCE;
 pub use reader::mlir::ReadResource;
 use reader::model::{Function, Kind, Program, Type};
 use reader::uses::within;
 use reader::{mlir, operations};
-use run::arith::CHOICES;
 use run::compare::{self, Outcome, Verdict};
 use run::inputs::{self, Sizes};
 use run::interface::{self, Form};
@@ -134,8 +134,8 @@ pub struct Source<'c> {
     /// Copies of what passes made of it, one after the other, each with the number that the caller gave it. Of most programs the
     /// last one alone is read, which takes four to seven times as long as a copy.
     forms: Vec<(usize, Operation<'c>)>,
-    /// A copy of the form whose operations have numbers, which those of later forms name.
-    numbered: Option<Operation<'c>>,
+    /// A copy of the form whose operations have numbers, which those of later forms name, and the number of this form.
+    numbered: Option<(usize, Operation<'c>)>,
     /// The outcomes of functions that have run, by name, sizes and choice of inputs; none of those that cannot run.
     outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
@@ -180,15 +180,27 @@ struct LaterForms<'f, 'c> {
     last: Program,
     /// How many values the functions of the last form have.
     values: usize,
-    /// The form whose operations have numbers.
-    numbered: Option<Program>,
+    /// The form whose operations have numbers, and the number of this form.
+    numbered: Option<(usize, Program)>,
     /// The forms that differ from the one before, each with its number; read where they are asked for.
     different: OnceCell<Vec<(usize, Program)>>,
+    /// The same forms with the interfaces of the last one.
+    links: OnceCell<Vec<(usize, Program)>>,
 }
 
 impl<'c> LaterForms<'_, 'c> {
     fn different(&self, source: &Source<'c>) -> &[(usize, Program)] {
         self.different.get_or_init(|| source.different(self.noted))
+    }
+
+    /// The forms before one of this number that differ from the one before, for proofs from each to the next one.
+    fn links(&self, source: &Source<'c>, end: usize) -> impl Iterator<Item = &Program> {
+        let links = self.links.get_or_init(|| {
+            let mut links = self.different(source).to_vec();
+            links.iter_mut().for_each(|(_, form)| source.take_interfaces(form, self.noted));
+            links
+        });
+        links.iter().filter(move |(number, _)| *number < end).map(|(_, form)| form)
     }
 
     /// The steps that a function may take of those that all may take, by its size.
@@ -242,7 +254,8 @@ impl<'c> Source<'c> {
     /// Notes a form whose operations have numbers (`layout.origins`). The numbers of an operation of a later form are those of
     /// the operations that it implements.
     pub fn note_numbered(&mut self, module: OperationRef<'c, '_>) {
-        self.numbered = Some((*module).clone());
+        let number = self.forms.last().map_or(0, |(number, _)| *number);
+        self.numbered = Some((number, (*module).clone()));
     }
 
     /// Compares the last form of each function with the first one: by a proof for all data, and where there is none, by
@@ -254,7 +267,9 @@ impl<'c> Source<'c> {
         // Lowering gives memory the axes that there are then.
         let axes = noted.iter().rev().map(|(_, form)| mlir::axes(mlir::borrowed(form))).find(|axes| !axes.is_empty());
         self.program.axes = axes.unwrap_or_else(|| std::mem::take(&mut self.program.axes));
-        self.take_interfaces(&noted);
+        let mut program = std::mem::take(&mut self.program);
+        self.take_interfaces(&mut program, &noted);
+        self.program = program;
         let text = last;
         let last = self.read(last);
         // What is read has not all that there is.
@@ -264,9 +279,10 @@ impl<'c> Source<'c> {
             return vec![];
         }
         self.left = self.limits.steps.unwrap_or(0);
-        let numbered = self.numbered.take().map(|form| self.read(&form));
+        let numbered = self.numbered.take().map(|(number, form)| (number, self.read(&form)));
         let values = last.functions.values().map(|function| function.slots.len()).sum();
-        let forms = LaterForms { noted: &noted, number: *number, last, values, numbered, different: OnceCell::new() };
+        let (different, links) = (OnceCell::new(), OnceCell::new());
+        let forms = LaterForms { noted: &noted, number: *number, last, values, numbered, different, links };
         let mut errors = vec![];
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
         for name in names {
@@ -352,33 +368,80 @@ impl<'c> Source<'c> {
             // What functions before have left is for those behind them.
             self.left = self.left.saturating_add(forms.share(function));
         }
-        let (allowed, noted) = (self.limits.flags(), self.limits.obligations);
         let mut looks = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let (source, last) = ((&self.program, &self.program.functions[name]), (&forms.last, function));
-        let numbered = forms.numbered.as_ref().and_then(|form| Some((form, form.functions.get(name)?)));
-        let numbered = numbered.filter(|(_, before)| has_origins(before) || has_origins(function));
-        let by_kernels = numbered.map(|numbered| {
-            let mut shown = proof::same(source, numbered, (allowed, &mut looks), noted)?;
-            shown.extend(kernels::same(numbered, last, (allowed, &mut looks, self.limits.exact_origins), noted)?);
-            Ok(shown)
-        });
-        let shown = match by_kernels {
-            Some(Ok(shown)) => Ok(shown),
-            Some(Err(unproved)) if self.limits.exact_origins => Err(unproved),
-            // What one kernel lacks says more than what the whole function does. What differs for some contents of buffers
-            // may be the same for those that they have.
-            Some(Err(Unproved { why: Why::Open(why) | Why::Wrong(why), kernel })) => {
-                match proof::same(source, last, (allowed, &mut looks), noted) {
-                    Err(Why::Open(_)) => Err(Unproved { why: Why::Open(why), kernel }),
-                    shown => shown.map_err(Unproved::from),
-                }
-            }
-            None => proof::same(source, last, (allowed, &mut looks), noted).map_err(Unproved::from),
+        let last = (&forms.last, function);
+        let numbered = forms.numbered.as_ref();
+        let numbered = numbered.and_then(|(number, form)| Some((*number, (form, form.functions.get(name)?))));
+        let numbered = numbered.filter(|(_, (_, before))| has_origins(before) || has_origins(function));
+        let shown = match numbered {
+            Some(numbered) => self.prove_kernels(name, forms, numbered, last, &mut looks),
+            None => self.prove_whole(name, forms, (forms.number, last), &mut looks).map_err(Unproved::from),
         };
         if is_shared {
             self.left = looks as u64;
         }
         shown
+    }
+
+    /// A proof that the form with numbers is the same as the first one, and then one kernel at a time, or else as a whole.
+    fn prove_kernels(
+        &self,
+        name: &str,
+        forms: &LaterForms,
+        (number, numbered): (usize, (&Program, &Function)),
+        last: (&Program, &Function),
+        looks: &mut usize,
+    ) -> Result<Obligations, Unproved> {
+        let (allowed, noted) = (self.limits.flags(), self.limits.obligations);
+        let mut shown = self.prove_whole(name, forms, (number, numbered), looks)?;
+        let kernels = kernels::same(numbered, last, (allowed, &mut *looks, self.limits.exact_origins), noted);
+        shown.extend(match kernels {
+            Err(unproved) if !self.limits.exact_origins => {
+                // What one kernel lacks says more than what the whole function does. What differs for some contents of
+                // buffers may be the same for those that they have.
+                let Unproved { why: Why::Open(why) | Why::Wrong(why), kernel } = unproved;
+                proof::same(numbered, last, (allowed, looks, Pairs::All), noted).map_err(|whole| match whole {
+                    Why::Open(_) => Unproved { why: Why::Open(why), kernel },
+                    wrong => Unproved::from(wrong),
+                })
+            }
+            kernels => kernels,
+        }?);
+        Ok(shown)
+    }
+
+    /// A proof that a form of a function is the same as the first one; where that takes too long or is not found, that each form
+    /// between them is the same as the one before.
+    fn prove_whole(
+        &self,
+        name: &str,
+        forms: &LaterForms,
+        (number, form): (usize, (&Program, &Function)),
+        looks: &mut usize,
+    ) -> Result<Obligations, Why> {
+        let (allowed, noted) = (self.limits.flags(), self.limits.obligations);
+        let source = (&self.program, &self.program.functions[name]);
+        let shown = quick(source, form, (allowed, &mut *looks), noted);
+        if !matches!(shown, Err(Why::Open(_))) {
+            return shown;
+        }
+        let mut all = Obligations::default();
+        let mut before = source;
+        for link in forms.links(self, number) {
+            let Some(function) = link.functions.get(name) else { continue };
+            // What is not shown of one form may be of the next one.
+            if let Ok(shown) = quick(before, (link, function), (allowed, &mut *looks), noted) {
+                all.extend(shown);
+                before = (link, function);
+            }
+        }
+        let shown = match quick(before, form, (allowed, &mut *looks), noted) {
+            Err(Why::Open(_)) => proof::same(before, form, (allowed, looks, Pairs::All), noted),
+            shown => shown,
+        };
+        // What one form computes otherwise, a later one may do right again.
+        all.extend(shown.map_err(|(Why::Open(why) | Why::Wrong(why))| Why::Open(why))?);
+        Ok(all)
     }
 
     /// The number of the first form of a function that is not the same.
@@ -387,7 +450,7 @@ impl<'c> Source<'c> {
         let mut looks = usize::try_from(self.left).unwrap_or(usize::MAX);
         let is_wrong = |(_, form): &&(usize, Program)| {
             form.functions.get(name).is_some_and(|function| {
-                let same = proof::same(source, (form, function), (self.limits.flags(), &mut looks), false);
+                let same = proof::same(source, (form, function), (self.limits.flags(), &mut looks, Pairs::All), false);
                 matches!(same, Err(Why::Wrong(_)))
             })
         };
@@ -454,14 +517,14 @@ impl<'c> Source<'c> {
         all
     }
 
-    /// Gives what private functions take and return the layouts of the last form of tensors; public ones, too, where these may
-    /// change.
-    fn take_interfaces(&mut self, forms: &[(usize, Operation<'c>)]) {
+    /// Gives what private functions of a program take and return the layouts of the last form of tensors; public ones, too, where
+    /// these may change.
+    fn take_interfaces(&self, program: &mut Program, forms: &[(usize, Operation<'c>)]) {
         let interfaces = forms.iter().rev().map(|(_, form)| operations::interfaces(mlir::borrowed(form)));
         let interfaces: Vec<BTreeMap<String, Vec<Type>>> = interfaces.collect();
         let is_memory = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::MemRef, .. });
         let is_free = |function: &Function| self.limits.interfaces || !function.public;
-        for (name, function) in self.program.functions.iter_mut().filter(|(_, function)| is_free(function)) {
+        for (name, function) in program.functions.iter_mut().filter(|(_, function)| is_free(function)) {
             let mut of_forms = interfaces.iter().filter_map(|form| form.get(name));
             let Some(new) = of_forms.find(|types| !types.iter().any(is_memory)) else { continue };
             let old = function.arguments.iter_mut().chain(&mut function.results);
@@ -556,6 +619,23 @@ impl<'c> Source<'c> {
 /// convolution, below 300,000 for a softmax, 1,000,000 for an attention, and 1,500,000 for a block of GPT-2.
 const STEPS: u64 = 1 << 21;
 const STEPS_OF_A_VALUE: u64 = 128;
+
+/// A proof in one of so many parts of the steps, of buffers that are computed of the same operations.
+fn quick(
+    before: (&Program, &Function),
+    after: (&Program, &Function),
+    (allowed, looks): (u32, &mut usize),
+    noted: bool,
+) -> Result<Obligations, Why> {
+    let most = *looks / QUICK;
+    let mut left = most;
+    let shown = proof::same(before, after, (allowed, &mut left, Pairs::Signed), noted);
+    *looks -= most - left;
+    shown
+}
+
+/// The part of the steps that a proof takes before others are tried.
+const QUICK: usize = 4;
 
 fn place(location: usize) -> Option<usize> {
     Some(location).filter(|location| *location != 0)

@@ -102,7 +102,7 @@ fn private_functions_are_seen_by_their_callers() {
         "%r = func.call @inner(%three) : (i32) -> i32 return %r : i32",
     );
     is_shown(&module(double, call), &module(six, call));
-    is_error(&module(double, call), &module(seven, call), "element 0 of result 0 is 0x7, and was 0x6");
+    is_error(&module(double, call), &module(seven, call), "result 0 has the constant i32 7, which differs from i32 6");
     // Another name, and a function that others may link to.
     let named = |inner: &str| module(inner, call).replace("@inner", "@\"a@b\"");
     is_error(&named(double), &named(six), "element 0 of result 0");

@@ -99,7 +99,7 @@ impl Proof<'_> {
             }
         }
         // Indices that one side cut into digits are digits on the other one, too.
-        let idempotent = is_idempotent(by.calc);
+        let idempotent = is_idempotent(by.calc());
         match merged(x, idempotent, &mut self.looks)? == merged(y, idempotent, &mut self.looks)? {
             true => Ok(()),
             false => unproved(format!("{} of other terms, or in another order", by.name)),
@@ -109,7 +109,7 @@ impl Proof<'_> {
     /// All terms of a value.
     fn terms_of(&mut self, value: Thunk, by: &Operation) -> Shown<Vec<Family>> {
         let families = self.families(&[], value, by, None)?;
-        merged(families, is_idempotent(by.calc), &mut self.looks)
+        merged(families, is_idempotent(by.calc()), &mut self.looks)
     }
 
     /// The terms of a value at each of some points; `before` is what the iteration before made, which has to be one of them.
@@ -351,7 +351,7 @@ impl Proof<'_> {
         };
         let places = indices.iter().map(|first| TermIndex { steps: vec![], first: first.clone() }).collect();
         let point = Family { extents: vec![], shape: text.into(), places };
-        let families = merged(self.unnested(point, &by), is_idempotent(by.calc), &mut self.looks)?;
+        let families = merged(self.unnested(point, &by), is_idempotent(by.calc()), &mut self.looks)?;
         Ok(self.nested(&by, families))
     }
 
@@ -461,7 +461,7 @@ impl Proof<'_> {
                         return self.whole(source, indices);
                     }
                 }
-                if operation.calc.commutes() {
+                if operation.calc().commutes() {
                     terms.sort_by(|a, b| a.0.cmp(&b.0));
                 }
                 let (texts, indices): (Vec<Rc<str>>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
@@ -480,7 +480,7 @@ impl Proof<'_> {
         let mut terms: Option<Vec<Family>> = None;
         for (k, (value, part)) in parts.iter().enumerate() {
             let head = self.head(value.clone())?;
-            let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc == *part) else {
+            let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc() == *part) else {
                 return Ok(None);
             };
             if parts[..k].contains(&(value.clone(), *part)) {
@@ -494,7 +494,7 @@ impl Proof<'_> {
             }
         }
         // The numbers that the integers are.
-        let (of, integer, mut numbers) = (&by.element.text, format!("i{}", by.element.bits), Vec::new());
+        let (of, integer, mut numbers) = (&by.element().text, format!("i{}", by.element().bits), Vec::new());
         for mut family in terms.unwrap_or_default() {
             let inside = family.shape.strip_prefix(&format!("{BITS}{of}(")).and_then(|text| text.strip_suffix(')'));
             let constant = family.shape.strip_prefix(&format!("{integer} ")).map(|bits| format!("{of} {bits}"));

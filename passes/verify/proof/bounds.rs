@@ -60,13 +60,7 @@ impl Proof<'_> {
     pub(super) fn within(&mut self, side: usize) -> Shown<()> {
         let program = self.programs[side];
         for (block, body) in program.blocks.iter().enumerate() {
-            let mut chain = Vec::new();
-            let mut at = block;
-            while let Some((parent, _)) = program.blocks[at].parent {
-                chain.extend(program.blocks[at].exit.is_none().then_some(at));
-                at = parent;
-            }
-            chain.reverse();
+            let chain = program.counted_loops(block);
             for (number, statement) in body.statements.iter().enumerate() {
                 let (buffer, address, stride, lanes, mask) = match statement {
                     Statement::Store { buffer, address, stride, lanes, mask, .. } => {
@@ -81,15 +75,7 @@ impl Proof<'_> {
                     Statement::Loop(_) | Statement::Allocate(_) => continue,
                 };
                 self.note_bounds(side, (block, number), &chain, program.buffers[buffer].0);
-                self.memo.forget(0);
-                self.space = Space::default();
-                let mut place = LoopPosition::default();
-                for block in &chain {
-                    let extent = self.most_trips(side, *block, &place)?;
-                    let var = self.space.var(extent);
-                    let lower = self.lower(side, *block, &place)?;
-                    place.at.insert(*block, Linear::var(var).times(program.blocks[*block].step)?.plus(&lower)?);
-                }
+                let place = self.iterations(side, &chain)?;
                 let lane = Linear::var(self.space.var(lanes));
                 let size = program.buffers[buffer].0;
                 self.cases(&mut |proof| {
@@ -128,13 +114,27 @@ impl Proof<'_> {
         Ok(())
     }
 
+    /// Any iteration of these loops, in a new space.
+    pub(super) fn iterations(&mut self, side: usize, chain: &[BlockId]) -> Shown<LoopPosition> {
+        self.memo.forget(0);
+        self.space = Space::default();
+        let mut place = LoopPosition::default();
+        for block in chain {
+            let extent = self.most_trips(side, *block, &place)?;
+            let var = self.space.var(extent);
+            let lower = self.lower(side, *block, &place)?;
+            place.at.insert(*block, Linear::var(var).times(self.programs[side].blocks[*block].step)?.plus(&lower)?);
+        }
+        Ok(place)
+    }
+
     /// Checks that the second program divides by constants alone, none of them 0 or -1. Another divisor may be an
     /// element that no result depends on, in its own iteration or lane, by which the first program does not divide.
     pub(super) fn divides(&self) -> Shown<()> {
         for (maker, _) in &self.programs[1].values {
             let Maker::Elements { operation, operands } = maker else { continue };
-            let ([_, by], true) = (&operands[..], operation.calc.divides()) else { continue };
-            if !self.is_divisor(*by, u64::MAX >> 64_u32.saturating_sub(operation.element.bits).min(63)) {
+            let ([_, by], true) = (&operands[..], operation.calc().divides()) else { continue };
+            if !self.is_divisor(*by, u64::MAX >> 64_u32.saturating_sub(operation.element().bits).min(63)) {
                 return unproved("a division by what is no number");
             }
         }

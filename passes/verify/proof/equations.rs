@@ -3,17 +3,19 @@
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Shown, Undecided};
 use crate::proof::operation::Operation;
+use crate::proof::sources::Source;
 use crate::proof::statements::Maker;
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, Thunk};
 use crate::reader::calc::Calc;
 use crate::reader::flags::NINF;
-use crate::reader::floats::Format;
 use crate::reader::model::{Element, Operator};
 
 /// Predicates of `arith.cmpi`.
 const SIGNED_LESS: i64 = 2;
+const SIGNED_AT_MOST: i64 = 3;
 const SIGNED_GREATER: i64 = 4;
+const SIGNED_AT_LEAST: i64 = 5;
 const UNSIGNED_GREATER: i64 = 8;
 
 /// `arith.cmpi ne`, `arith.cmpf uno`.
@@ -23,24 +25,14 @@ const UNORDERED: Calc = Calc::CompareF(14);
 /// A bit of the upper half of an `f32` below the exponent: with one of them, a number without finite value is NaN.
 const QUIET: u64 = 0x007f_0000;
 
-/// All integers below this one are numbers of 64 bits.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 /// How many bits a type of integers has.
-fn bits_of(of: &str) -> Option<u32> {
+pub fn bits_of(of: &str) -> Option<u32> {
     if of == "index" { Some(64) } else { of.strip_prefix('i')?.parse().ok().filter(|bits| (1..=64).contains(bits)) }
 }
 
-/// The bits of a number as one of another type; none of an index, and of what has no exact value there.
-fn cast(calc: Calc, number: u64, from: &str, to: &str) -> Option<u64> {
-    let unused = 64 - bits_of(from)?;
-    let [signed, unsigned] = [((number << unused) as i64 >> unused) as u64, number & (u64::MAX >> unused)];
-    let extended = if matches!(calc, Calc::ExtS | Calc::FromS) { signed } else { unsigned };
-    if let Some(format) = Format::of(to) {
-        let exact = if calc == Calc::FromS { extended as i64 as f64 } else { extended as f64 };
-        return Some(format.rounded(exact)).filter(|bits| exact.abs() < EXACT && format.number(*bits) == exact);
-    }
-    bits_of(to).filter(|_| to != "index").map(|width| extended & (u64::MAX >> (64 - width)))
+/// A constant of a type, without bits that an integer does not have.
+pub fn constant_text(of: &str, bits: u64) -> String {
+    format!("{of} {}", bits & bits_of(of).map_or(u64::MAX, |width| u64::MAX >> (64 - width)))
 }
 
 /// The operation that selections stand for, and the integers that they select, each with the operation that makes it.
@@ -68,7 +60,7 @@ impl Proof<'_> {
 
     /// The operands of one with two operands, of which the second is a number.
     fn with_number(&mut self, thunk: &Thunk, calc: Calc) -> Shown<Option<(Thunk, u64)>> {
-        let Some(operands) = self.operands(thunk, |operation| operation.calc == calc && operation.flags == 0)? else {
+        let Some(operands) = self.operands(thunk, |operation| operation.calc() == calc && operation.flags == 0)? else {
             return Ok(None);
         };
         let [x, number] = &operands[..] else { return Ok(None) };
@@ -80,36 +72,75 @@ impl Proof<'_> {
         })
     }
 
-    /// The result of an operation without flags on known operands: a cast of a number is a number, and the comparison
-    /// of a byte that holds an `i1` with 0 is the `i1`.
+    /// The result of an operation on known operands: what it computes of constants, and the `i1` that a byte holds, where this is
+    /// compared with 0.
     pub(super) fn of_known(&mut self, operation: &Operation, operands: &[ValueId], at: &Thunk) -> Shown<Option<Thunk>> {
-        let Thunk::Value { side, lane, place, .. } = at else { return Ok(None) };
+        let Thunk::Value { side, value, lane, place } = at else { return Ok(None) };
         let thunk = |value: ValueId| Thunk::Value { side: *side, value, lane: lane.clone(), place: place.clone() };
-        let mut types = operation.name.rsplit(' ');
-        let (Some(to), Some(from)) = (types.next(), types.next()) else { return Ok(None) };
-        match (operation.calc, operands) {
-            (Calc::Trunc | Calc::ExtU | Calc::ExtS | Calc::FromS | Calc::FromU, [x]) if operation.flags == 0 => {
-                let is_data =
-                    |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
-                // Among integers, most casts are of data.
-                if !matches!(operation.calc, Calc::FromS | Calc::FromU) && is_data(&self.programs[*side].values[*x].0) {
-                    return Ok(None);
-                }
-                let number = match self.head(thunk(*x))? {
-                    Head::Constant(bits) => bits.split_once(' ').and_then(|(_, bits)| bits.parse::<u64>().ok()),
-                    Head::Index(e) => self.space.normal(&e)?.as_constant().map(|n| n as u64),
-                    _ => None,
-                };
-                let bits = number.and_then(|number| cast(operation.calc, number, from, to));
-                Ok(bits.map(|bits| Thunk::Known(Box::new(Head::Constant(format!("{to} {bits}"))))))
-            }
-            (NOT_EQUAL, [x, zero]) if from == "i8" => {
+        match (operation.calc(), operands) {
+            (NOT_EQUAL, [x, zero]) if operation.operator.0.from.text == "i8" => {
                 let is_zero = self.head(thunk(*zero))? == Head::Constant("i8 0".to_owned());
                 let byte = self.operands(&thunk(*x), is_byte)?;
                 Ok(byte.filter(|_| is_zero).map(|mut operands| operands.remove(0)))
             }
+            (calc, [x]) if self.is_cast(calc, *side, *x) => self.evaluated(operation, vec![thunk(*x)]),
+            (Calc::Compare(predicate), [x, y]) if self.sources[*side][*value] == Source::Index => {
+                self.compared(predicate, [thunk(*x), thunk(*y)])
+            }
+            _ if self.sources[*side][*value] == Source::Constant => {
+                self.evaluated(operation, operands.iter().map(|x| thunk(*x)).collect())
+            }
             _ => Ok(None),
         }
+    }
+
+    /// Whether two integers that are computed of indices are in an order, as signed numbers.
+    fn compared(&mut self, predicate: i64, sides: [Thunk; 2]) -> Shown<Option<Thunk>> {
+        let mut numbers = vec![];
+        for side in sides {
+            let head = self.head(side)?;
+            let Some(number) = self.integer(&head)? else { return Ok(None) };
+            numbers.push(number);
+        }
+        // Of x < y, x <= y, x > y and x >= y, what is at least 0.
+        let difference = match predicate {
+            SIGNED_LESS => numbers[1].minus(&numbers[0])?.add(-1)?,
+            SIGNED_AT_MOST => numbers[1].minus(&numbers[0])?,
+            SIGNED_GREATER => numbers[0].minus(&numbers[1])?.add(-1)?,
+            SIGNED_AT_LEAST => numbers[0].minus(&numbers[1])?,
+            _ => return Ok(None),
+        };
+        // It is not worth a case for each index.
+        let holds = self.space.at_least_zero(&difference).ok();
+        Ok(holds.map(|holds| Thunk::Known(Box::new(Head::Constant(format!("i1 {}", u8::from(holds)))))))
+    }
+
+    /// Whether an operation casts what may be an index: among integers, most casts are of data.
+    fn is_cast(&self, calc: Calc, side: usize, operand: ValueId) -> bool {
+        let is_data = |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
+        match calc {
+            Calc::FromS | Calc::FromU => true,
+            Calc::Trunc | Calc::ExtU | Calc::ExtS => !is_data(&self.programs[side].values[operand].0),
+            _ => false,
+        }
+    }
+
+    /// The result of an operation on operands that are all constants.
+    fn evaluated(&mut self, operation: &Operation, operands: Vec<Thunk>) -> Shown<Option<Thunk>> {
+        let mut numbers = vec![];
+        for operand in operands {
+            let number = match self.head(operand)? {
+                Head::Constant(bits) => bits.split_once(' ').and_then(|(_, bits)| bits.parse().ok()),
+                Head::Index(e) => self.space.normal(&e)?.as_constant().map(|n| n as u64),
+                _ => None,
+            };
+            let Some(number) = number else { return Ok(None) };
+            numbers.push(number);
+        }
+        let to = &operation.element().text;
+        // An index is no element.
+        let result = operation.evaluated(&numbers).filter(|_| to != "index");
+        Ok(result.map(|bits| Thunk::Known(Box::new(Head::Constant(format!("{to} {bits}"))))))
     }
 
     /// An `i1` of the byte that holds it; none of what may be another number than 0 and 1.
@@ -152,12 +183,12 @@ impl Proof<'_> {
         let Some((chosen, 16)) = self.with_number(&high[0], Calc::ShrU)? else { return Ok(None) };
         let Some(chosen) = self.operands(&chosen, |select| *select.name == *"select")? else { return Ok(None) };
         let [is_nan, nan, sum] = &chosen[..] else { return Ok(None) };
-        let Some(compared) = self.operands(is_nan, |compare| compare.calc == UNORDERED && compare.flags == 0)? else {
+        let Some(compared) = self.operands(is_nan, |compare| compare.calc() == UNORDERED && compare.flags == 0)? else {
             return Ok(None);
         };
         let [x, y] = &compared[..] else { return Ok(None) };
         let Some((first, quiet)) = self.with_number(nan, Calc::Or)? else { return Ok(None) };
-        let Some(sum) = self.operands(sum, |add| add.calc == Calc::Add && add.flags == 0)? else { return Ok(None) };
+        let Some(sum) = self.operands(sum, |add| add.calc() == Calc::Add && add.flags == 0)? else { return Ok(None) };
         let [half, odd] = &sum[..] else { return Ok(None) };
         let Some((second, 0x7fff)) = self.with_number(half, Calc::Add)? else { return Ok(None) };
         let Some((odd, 1)) = self.with_number(odd, Calc::And)? else { return Ok(None) };
@@ -191,7 +222,7 @@ impl Proof<'_> {
             let Some(choice) = self.operands(&left, |select| *select.name == *"select")? else { return Ok(None) };
             let [condition, yes, no] = &choice[..] else { return Ok(None) };
             let Head::Elements(compare, sides) = self.head(condition.clone())? else { return Ok(None) };
-            let ([value, with], Compare(predicate)) = (&sides[..], compare.calc) else { return Ok(None) };
+            let ([value, with], Compare(predicate)) = (&sides[..], compare.calc()) else { return Ok(None) };
             let Head::Constant(number) = self.head(with.clone())? else { return Ok(None) };
             compared.push((predicate, number));
             values.extend([value.clone(), yes.clone()]);
@@ -212,7 +243,7 @@ impl Proof<'_> {
             .iter()
             .flat_map(|of| [0, NINF].map(|flags| Operation { flags, ..operation(name, (of, width), (of, width)) }));
         let by = all.into_iter().find(|by| {
-            let is_as_wide = by.element.float.is_some_and(|float| float.sign() == 1 << (width.max(1) - 1));
+            let is_as_wide = by.element().float.is_some_and(|float| float.sign() == 1 << (width.max(1) - 1));
             is_as_wide && by.is_neutral(end)
         });
         Ok(by.map(|by| (by, values.into_iter().zip(parts).collect())))
@@ -221,10 +252,10 @@ impl Proof<'_> {
     /// The largest or least of two floating-point numbers whose bits these are, where it is found as integers.
     fn extreme_of_two(&mut self, integer: &Thunk, of: &str) -> Shown<Option<Head>> {
         let Some((by, values)) = self.selections(integer, &[of])? else { return Ok(None) };
-        let integer = format!("i{}", by.element.bits);
+        let integer = format!("i{}", by.element().bits);
         let mut both: Option<Vec<Thunk>> = None;
         for (value, part) in &values {
-            let Some(operands) = self.operands(value, |operation| operation.calc == *part && operation.flags == 0)?
+            let Some(operands) = self.operands(value, |operation| operation.calc() == *part && operation.flags == 0)?
             else {
                 return Ok(None);
             };

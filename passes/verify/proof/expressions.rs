@@ -1,5 +1,6 @@
 //! Affine expressions and bounds as subscripts.
 
+use crate::proof::equations;
 use crate::proof::flatten::{Flat, Flatten};
 use crate::proof::statements::Maker;
 use crate::proof::subscript::{Subscript, ValueId};
@@ -85,6 +86,10 @@ impl Flatten<'_> {
         let value = self.value_of(slot)?;
         Ok(match &self.program.values[value].0 {
             Maker::Subscript(s @ Subscript::Constant(_)) => s.clone(),
+            Maker::Constant(items, of, _) if items.len() == 1 && of.starts_with('i') => {
+                let unused = equations::bits_of(of).map_or(0, |bits| 64 - bits);
+                Subscript::Constant((items[0] << unused) as i64 >> unused)
+            }
             _ => Subscript::Value(value),
         })
     }

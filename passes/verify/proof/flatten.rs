@@ -1,13 +1,16 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
+use crate::proof::equations;
 use crate::proof::layout::{AddressMap, of_text, row_major};
 use crate::proof::statements::{BlockId, Body, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::proof::view::MemoryView;
+use crate::proof::tables::Table;
+use crate::proof::view::{MemoryView, UNKNOWN_SIZE};
 use crate::reader::bytes::OnBytes;
 use crate::reader::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::reader::uses;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Why a function is not statements.
 pub type Flat<T> = Result<T, String>;
@@ -95,8 +98,10 @@ pub fn program(module: &model::Program, function: &Function, (allowed, most): (u
 /// The elements of a constant.
 pub fn contents(items: &[u64], of: &str) -> Contents {
     match items {
-        [item] => Contents::Splat(format!("{of} {item}")),
-        items => Contents::Named(format!("{of} {items:?}")),
+        [item, rest @ ..] if rest.iter().all(|other| other == item) => {
+            Contents::Splat(equations::constant_text(of, *item))
+        }
+        items => Contents::Table(Rc::new(Table::new(items, of))),
     }
 }
 
@@ -156,6 +161,32 @@ impl Flatten<'_> {
             Known::View(view) => Ok(view),
             Known::Value(_) => Err("a value in the place of memory".to_owned()),
         }
+    }
+
+    /// The induction variable of a loop, as the integer that it is there.
+    fn induction(&mut self, body: &Region, index: ValueId) -> ValueId {
+        let slot = body.blocks.first().and_then(|block| block.arguments.first());
+        let element = slot.and_then(|slot| match self.type_of(*slot) {
+            Type::Scalar(element) if element.text != "index" => Some(element.clone()),
+            _ => None,
+        });
+        let Some(element) = element else { return index };
+        let operation = equations::operation("arith.index_cast", ("index", 64), (&element.text, element.bits));
+        self.make(Maker::Elements { operation, operands: vec![index] })
+    }
+
+    /// The buffer of a memref, its offset, sizes and strides.
+    fn metadata(&mut self, source: Slot) -> Flat<Vec<Known>> {
+        let view = self.view_of(source)?;
+        let AddressMap::Strided(offset, strides) = &view.layout else {
+            return Err("a layout without strides".to_owned());
+        };
+        let sizes = self.sizes(source)?;
+        let numbers = sizes.iter().chain(strides).map(|n| Subscript::Constant(*n));
+        let numbers: Vec<Subscript> = [offset.clone()].into_iter().chain(numbers).collect();
+        let numbers = numbers.into_iter().map(|n| Known::Value(self.make(Maker::Subscript(n)))).collect();
+        let layout = AddressMap::Strided(Subscript::Constant(0), vec![]);
+        Ok([vec![Known::View(MemoryView { sizes: vec![], layout, ..view })], numbers].concat())
     }
 
     /// A value, or memory that is not freed.
@@ -292,6 +323,9 @@ impl Flatten<'_> {
         body: &mut dyn FnMut(&mut Self, &[Subscript]) -> Flat<()>,
     ) -> Flat<()> {
         let Some(size) = sizes.get(index.len()) else { return body(self, index) };
+        if *size == UNKNOWN_SIZE {
+            return Err("sizes known only at run time".to_owned());
+        }
         self.looped(Subscript::Constant(0), vec![Subscript::Constant(*size)], 1, &[], false, |flatten, i, _| {
             index.push(Subscript::Value(i));
             flatten.each(sizes, index, body)?;
@@ -467,13 +501,14 @@ impl Flatten<'_> {
                 let sizes = permutation.iter().map(|d| view.sizes[*d]).collect();
                 Ok(vec![Known::View(MemoryView { sizes, layout: view.layout.part(dims), ..view })])
             }
+            Action::Metadata(source) => self.metadata(*source),
             Action::Reinterpret { source, offset, sizes, strides } => {
                 let view = self.view_of(*source)?;
                 let number = |size: &Size| {
                     if let Size::Static(n) = size { Ok(*n) } else { Err("strides known only at run time".to_owned()) }
                 };
                 let strides = strides.iter().map(number).collect::<Flat<_>>()?;
-                let sizes = sizes.iter().map(number).collect::<Flat<_>>()?;
+                let sizes = sizes.iter().map(|size| number(size).unwrap_or(UNKNOWN_SIZE)).collect();
                 let layout = AddressMap::Strided(self.size(*offset)?, strides);
                 Ok(vec![Known::View(MemoryView { sizes, layout, ..view })])
             }
@@ -530,6 +565,7 @@ impl Flatten<'_> {
                     tensors.iter().filter_map(|tensor| known(tensor).or_else(|| value(scalars.next()))).collect()
                 };
                 let out = self.looped(lower.clone(), uppers, by, &first, false, |flatten, induction, scalars| {
+                    let induction = flatten.induction(body, induction);
                     let arguments = [vec![Known::Value(induction)], with_tensors(scalars)].concat();
                     let (mut values, mut views) = (vec![], vec![]);
                     for (known, slot) in flatten.region(body, &arguments)?.into_iter().zip(carried) {
@@ -564,6 +600,7 @@ impl Flatten<'_> {
             Action::If { condition, regions } => self.either(condition, regions),
             Action::Run(region) => self.region(region, &[]),
             Action::Call { callee, arguments } => self.call(callee, arguments),
+            Action::Assert { condition, message } => self.assert(*condition, message),
             _ => Err("not modelled".to_owned()),
         }
     }

@@ -12,11 +12,14 @@
 use crate::proof::dependence;
 use crate::proof::formula::Obligations;
 
+use crate::proof::index_ranges::IndexRange;
 use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
 use crate::proof::memo::Memo;
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
 use crate::proof::pairs::{ElementAt, Lemma, Naming, Pair};
+use crate::proof::signatures::signatures;
+use crate::proof::sources::{Source, sources};
 use crate::proof::statements::{BlockId, BufferAt, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, Origin, Thunk};
@@ -62,6 +65,13 @@ pub struct Proof<'p> {
     pub(super) around: [Vec<Vec<BlockId>>; 2],
     /// The loops whose iterations each value depends on.
     pub(super) dependence: [Rc<Vec<BTreeSet<BlockId>>>; 2],
+    /// What each value is made of.
+    pub(super) sources: [Vec<Source>; 2],
+    /// What the buffers of each side are computed of, where pairs that differ in that are not tried.
+    pub(super) signatures: [FxHashMap<BufferAt, u64>; 2],
+    /// The ranges of indices that the first program reads, and whether they are being found.
+    pub(super) index_ranges: Vec<IndexRange>,
+    pub(super) is_finding_ranges: bool,
     /// The last element of a buffer on the way to the value that was followed last.
     pub(super) element: Option<ElementAt>,
     /// Buffers that hold the same, or may not.
@@ -115,6 +125,10 @@ impl<'p> Proof<'p> {
         Proof {
             around,
             dependence,
+            sources: [meant, made].map(sources),
+            signatures: Default::default(),
+            index_ranges: vec![],
+            is_finding_ranges: false,
             programs: [meant, made],
             space: Space::default(),
             before: 0,
@@ -139,6 +153,12 @@ impl<'p> Proof<'p> {
             usual: Naming { numbers: [1; 2], ..Naming::default() },
             namings: [1, 0],
         }
+    }
+
+    /// From here on, two buffers are compared only if they are computed of the same.
+    pub(super) fn sign_buffers(&mut self) {
+        self.signatures =
+            [0, 1].map(|side| signatures(self.programs[side], &self.sources[side], &self.stored[side], self.allowed));
     }
 
     /// Proves that two values are equal, for each value of the variables.
@@ -352,6 +372,8 @@ impl<'p> Proof<'p> {
                                 return Ok(Head::Input(name.clone(), address));
                             }
                             Some(Contents::Splat(bits)) => return Ok(Head::Constant(bits.clone())),
+                            Some(Contents::Table(table)) => return self.of_table(table, address),
+                            Some(Contents::Moved(moved)) => return self.of_moved(moved, &address),
                             None => return unproved("an element that nothing has written"),
                         },
                     }
@@ -430,11 +452,19 @@ impl<'p> Proof<'p> {
                             }
                             same(*vector, k)
                         }
-                        Maker::AtLeastZero(s) => {
-                            let e = self.subscript(side, s, &lane, &place)?;
-                            let is = self.space.at_least_zero(&e)?;
-                            return Ok(Head::Constant(format!("i1 {}", u8::from(is))));
-                        }
+                        Maker::AtLeastZero(s) => match self.subscript(side, s, &lane, &place) {
+                            Ok(e) => {
+                                let is = self.space.at_least_zero(&e)?;
+                                return Ok(Head::Constant(format!("i1 {}", u8::from(is))));
+                            }
+                            Err(Undecided::Unproved(_)) => {
+                                let (pattern, values) = s.pattern();
+                                let operation = Operation::named(&format!("at least zero {pattern:?}"));
+                                let operands = values.into_iter().map(|value| same(value, lane.clone())).collect();
+                                return Ok(Head::Elements(operation, operands));
+                            }
+                            Err(stop) => return Err(stop),
+                        },
                         Maker::And(x, y) => match self.known(same(*x, lane.clone()))? {
                             Some(true) => same(*y, lane),
                             Some(false) => return Ok(Head::Constant("i1 0".to_owned())),

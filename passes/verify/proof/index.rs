@@ -1,11 +1,18 @@
 //! The values of indices, as sums of index variables.
 
-use crate::proof::follow::Proof;
+use crate::proof::equations::{bits_of, constant_text};
+use crate::proof::follow::{DEPTH, Proof};
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, unproved};
+use crate::proof::sources::Source;
 use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statements};
 use crate::proof::subscript::Subscript;
 use crate::proof::value::{Head, LoopPosition, Thunk};
+use crate::reader::calc::Calc;
+use crate::reader::flags::NSW;
+
+/// The bits of integers whose sums and products are numbers of 64 bits here. Of wider ones, what is promised counts.
+const WIDE: u32 = 32;
 
 impl Proof<'_> {
     /// The address of an index.
@@ -82,7 +89,7 @@ impl Proof<'_> {
             return Ok(if index {
                 Head::Index(Linear::constant(*item as i64))
             } else {
-                Head::Constant(format!("{of} {item}"))
+                Head::Constant(constant_text(of, *item))
             });
         }
         let (low, high) = self.space.range(lane)?;
@@ -93,7 +100,7 @@ impl Proof<'_> {
         };
         let step = part.get(1).map_or(0, |next| next.wrapping_sub(part[0]) as i64);
         if part.iter().all(|item| *item == part[0]) && !index {
-            return Ok(Head::Constant(format!("{of} {}", part[0])));
+            return Ok(Head::Constant(constant_text(of, part[0])));
         }
         if index && part.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i64 == step) {
             return Ok(Head::Index(lane.add(-low)?.times(step)?.add(part[0] as i64)?));
@@ -102,18 +109,98 @@ impl Proof<'_> {
         self.constant(&items[lane as usize..=lane as usize], of, index, &Linear::default())
     }
 
-    /// An index that is a narrower integer of the program's data: any number of that integer's, the same one for the same term
-    /// with the same indices in it.
+    /// The number that an integer is, where it is computed of indices and constants, and fits its type as a signed number.
+    pub(super) fn integer(&mut self, head: &Head) -> Shown<Option<Linear>> {
+        let (operation, operands) = match head {
+            Head::Index(e) => return Ok(Some(e.clone())),
+            Head::Constant(text) => {
+                let number =
+                    text.split_once(' ').and_then(|(of, bits)| Some((bits_of(of)?, bits.parse::<u64>().ok()?)));
+                return Ok(number.map(|(bits, n)| Linear::constant((n << (64 - bits)) as i64 >> (64 - bits))));
+            }
+            Head::Elements(operation, operands) => (operation, operands),
+            _ => return Ok(None),
+        };
+        let is_computed = matches!(operation.calc(), Calc::Add | Calc::Sub | Calc::Mul | Calc::Trunc | Calc::ExtS);
+        // What fits as a signed number keeps the promise that nothing overflows as one.
+        let is_computed = is_computed && operation.flags & !NSW == 0;
+        let (Some(bits), true) = (bits_of(&operation.element().text), is_computed) else { return Ok(None) };
+        let mut numbers = vec![];
+        if self.depth >= DEPTH {
+            return Ok(None);
+        }
+        for operand in operands {
+            let head = self.head(operand.clone())?;
+            self.depth += 1;
+            let number = self.integer(&head);
+            self.depth -= 1;
+            let Some(number) = number? else { return Ok(None) };
+            numbers.push(number);
+        }
+        let number = match (operation.calc(), &numbers[..]) {
+            (Calc::Trunc | Calc::ExtS, [x]) => x.clone(),
+            (Calc::Add, [x, y]) => x.plus(y)?,
+            (Calc::Sub, [x, y]) => x.minus(y)?,
+            (Calc::Mul, [x, y]) => match (x.as_constant(), y.as_constant()) {
+                (_, Some(n)) => x.times(n)?,
+                (Some(n), _) => y.times(n)?,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let (low, high) = self.space.range(&number)?;
+        let (least, most) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));
+        Ok((least <= low && high <= most).then_some(number))
+    }
+
+    /// The bits of what is computed of indices and constants: a case for each value of these indices.
+    fn bits(&mut self, head: &Head) -> Shown<Option<u64>> {
+        let number = |text: &str| text.split_once(' ').and_then(|(_, bits)| bits.parse().ok());
+        let (operation, operands) = match head {
+            Head::Index(e) => return self.one(e).map(|n| Some(n as u64)),
+            Head::Constant(text) => return Ok(number(text)),
+            Head::Elements(operation, operands) => (operation, operands),
+            _ => return Ok(None),
+        };
+        let is_free = |operand: &Thunk| matches!(operand, Thunk::Value { side, value, .. } if self.sources[*side][*value] != Source::Data);
+        if self.depth >= DEPTH || !operands.iter().all(is_free) {
+            return Ok(None);
+        }
+        let mut numbers = vec![];
+        for operand in operands {
+            let head = self.head(operand.clone())?;
+            self.depth += 1;
+            let number = self.bits(&head);
+            self.depth -= 1;
+            let Some(number) = number? else { return Ok(None) };
+            numbers.push(number);
+        }
+        let by = if *operation.name == *"select" {
+            numbers.first().map(|c| numbers[if *c & 1 == 1 { 1 } else { 2 }])
+        } else {
+            None
+        };
+        Ok(by.or_else(|| operation.evaluated(&numbers)))
+    }
+
+    /// An index that is an integer of the program's data: any number of that integer's that is promised, the same one for the
+    /// same term with the same indices in it.
     fn data_index(&mut self, head: &Head) -> Shown<Linear> {
         let unknown = || unproved("an index that depends on data");
+        if let Some(number) = self.integer(head)? {
+            return Ok(number);
+        }
+        if let Some(number) = self.bits(head)? {
+            return Ok(Linear::constant(number as i64));
+        }
         let Head::Elements(cast, _) = head else { return unknown() };
         let mut words = cast.name.split_whitespace();
         let (Some(name), Some(to), Some(from)) = (words.next(), words.next_back(), words.next_back()) else {
             return unknown();
         };
         let bits =
-            from.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok()).filter(|bits| (1..=32).contains(bits));
-        let range = match (name, to, bits) {
+            from.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok()).filter(|bits| (1..=64).contains(bits));
+        let (low, high) = match (name, to, bits.map(|bits| bits.min(WIDE))) {
             ("arith.index_cast", "index", Some(bits)) => (-(1 << (bits - 1)), 1 << (bits - 1)),
             ("arith.index_castui", "index", Some(bits)) => (0, 1 << bits),
             _ => return unknown(),
@@ -123,6 +210,11 @@ impl Proof<'_> {
             return unknown();
         }
         let places = indices.iter().map(|index| self.space.normal(index)).collect::<Shown<Vec<_>>>()?;
+        let range = match self.range_of_index(&text, &places)? {
+            Some((least, end)) => (low.max(least), high.min(end)),
+            None if bits > Some(WIDE) && !self.is_finding_ranges => return unknown(),
+            None => (low, high),
+        };
         Ok(Linear::var(self.space.data(&text, &places, range)?))
     }
 

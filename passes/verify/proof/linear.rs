@@ -157,8 +157,8 @@ struct VarInfo {
 /// An index that the program reads: the same number wherever its term and the indices in it are the same.
 #[derive(Clone, Debug)]
 pub struct DataIndex {
-    term: String,
-    places: Vec<Linear>,
+    pub term: String,
+    pub places: Vec<Linear>,
     range: (i64, i64),
     pub var: Var,
 }
@@ -216,6 +216,11 @@ impl Space {
     /// Whether a variable stands for an index that the program reads.
     pub fn is_data(&self, var: Var) -> bool {
         self.data.iter().any(|data| data.var == var)
+    }
+
+    /// The index which the program reads that a variable stands for.
+    pub fn data_of(&self, var: Var) -> Option<&DataIndex> {
+        self.data.iter().find(|data| data.var == var)
     }
 
     /// The variable for an index that is this term with these indices in it.

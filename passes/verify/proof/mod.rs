@@ -1,6 +1,7 @@
 //! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
 
 mod any_order;
+mod assertions;
 mod bounds;
 mod calls;
 mod carried;
@@ -13,6 +14,7 @@ mod folds;
 mod follow;
 pub mod formula;
 mod index;
+mod index_ranges;
 mod invariants;
 mod lanes;
 mod layout;
@@ -28,10 +30,13 @@ mod outcome;
 mod pairs;
 mod results;
 mod shown;
+mod signatures;
 pub mod smt;
+mod sources;
 mod statements;
 pub mod subscript;
 mod swizzled;
+mod tables;
 mod value;
 mod view;
 mod whiles;
@@ -55,7 +60,7 @@ const VALUES_OF_A_LOOK: usize = 4;
 pub fn same(
     meant: (&Program, &Function),
     made: (&Program, &Function),
-    (allowed, looks): (u32, &mut usize),
+    (allowed, looks, pairs): (u32, &mut usize, Pairs),
     noted: bool,
 ) -> Result<Obligations, Why> {
     let types = |function: &Function| (function.arguments.len(), function.results.len());
@@ -74,15 +79,28 @@ pub fn same(
         *looks = looks.saturating_sub(values / VALUES_OF_A_LOOK);
         made
     };
-    let (meant, mut made) = (statements(meant)?, statements(made)?);
+    let (mut meant, mut made) = (statements(meant)?, statements(made)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned().into());
     }
     swizzled::take_out(&meant, &mut made)?;
+    tables::pair(&mut meant, &mut made);
     let mut proof = Proof::new([&meant, &made], (allowed, *looks), noted.then(Obligations::default));
+    if pairs == Pairs::Signed {
+        proof.sign_buffers();
+    }
     let shown = of_both(&mut proof, results, is_public);
     *looks = proof.looks.0;
     shown.map(|()| proof.obligations.unwrap_or_default())
+}
+
+/// Which pairs of buffers are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    /// Those that are computed of the same operations.
+    Signed,
+    /// All.
+    All,
 }
 
 /// Why two functions are not shown to be the same.
@@ -112,12 +130,14 @@ impl From<Undecided> for Why {
 
 fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why> {
     let [meant, made] = proof.programs;
+    proof.find_index_ranges();
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match Why::from(stop) {
             Why::Wrong(how) if is_public => Why::Wrong(format!("{} has {how}", name(number, results))),
             Why::Wrong(why) | Why::Open(why) => Why::Open(format!("result {number}: {why}")),
         })?;
     }
+    proof.same_assertions()?;
     // Two results in one buffer are so in both, and with memory that is given.
     let memory = |function: &Statements, k: usize| match function.results.get(k) {
         Some(FunctionResult::Elements(result)) => Some((result.buffer, result.is_memref)),

@@ -1,5 +1,6 @@
 //! Operations on elements, and which of them are the same.
 
+use crate::reader::arith;
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{NSW, NUW};
 use crate::reader::model::{Element, Operator};
@@ -10,10 +11,8 @@ use std::rc::Rc;
 pub struct Operation {
     /// Its name, attributes and types, without flags of fast math.
     pub name: Rc<str>,
-    /// The computation.
-    pub calc: Calc,
-    /// The type of the result's elements.
-    pub element: Rc<Element>,
+    /// The operation of MLIR, and what it computes.
+    pub operator: Rc<(Operator, Calc)>,
     /// As the reader numbers them.
     pub flags: u32,
 }
@@ -24,15 +23,27 @@ impl Operation {
         let Operator { name, attributes, flags, from, to } = operator;
         Operation {
             name: format!("{name} {attributes}{} {}", from.text, to.text).into(),
-            calc: calc(operator),
-            element: Rc::new(to.clone()),
+            operator: Rc::new((operator.clone(), calc(operator))),
             flags: *flags,
         }
     }
 
+    /// The computation.
+    pub fn calc(&self) -> Calc {
+        self.operator.1
+    }
+
+    /// The type of the result's elements.
+    pub fn element(&self) -> &Element {
+        &self.operator.0.to
+    }
+
     /// An operation that is known by its name alone.
     pub fn named(name: &str) -> Operation {
-        Operation { name: name.into(), calc: Calc::Opaque, element: Rc::new(Element::new("", 0)), flags: 0 }
+        let none = Element::new("", 0);
+        let operator =
+            Operator { name: String::new(), attributes: String::new(), flags: 0, from: none.clone(), to: none };
+        Operation { name: name.into(), operator: Rc::new((operator, Calc::Opaque)), flags: 0 }
     }
 
     /// Whether it computes what `meant` does where that does, and needs no flags but those of `meant` and the ones that are
@@ -43,12 +54,26 @@ impl Operation {
 
     /// Whether its operands may be grouped in any way and come in any order; not where it promises that nothing overflows.
     pub fn in_any_order(&self, allowed: u32) -> bool {
-        self.flags & (NSW | NUW) == 0 && self.calc.associates() || (self.flags | allowed) & self.calc.order_flags() != 0
+        self.flags & (NSW | NUW) == 0 && self.calc().associates()
+            || (self.flags | allowed) & self.calc().order_flags() != 0
     }
 
     /// Whether an operand that is a constant, `type bits`, changes nothing where operands come in any order.
     pub fn is_neutral(&self, constant: &str) -> bool {
         let bits = constant.split_once(' ').and_then(|(_, bits)| bits.parse().ok());
-        bits.is_some_and(|bits| self.calc.is_neutral(bits, &self.element, self.flags, true))
+        bits.is_some_and(|bits| self.calc().is_neutral(bits, self.element(), self.flags, true))
+    }
+
+    /// The result on operands that are known; none of what is not computed exactly, left open, or promised otherwise.
+    pub fn evaluated(&self, operands: &[u64]) -> Option<u64> {
+        let value = |k: usize| operands.get(k).copied().unwrap_or(0);
+        let ends = (value(0), value(operands.len().min(2).saturating_sub(1)));
+        let width = self.element().bits;
+        let is_computed = arith::is_known(&self.operator) == Some(true) && (1..=64).contains(&width);
+        if !is_computed || arith::is_open(&self.operator, ends.0, ends.1) {
+            return None;
+        }
+        let result = arith::evaluate(&self.operator, 0, operands.len(), value) & (u64::MAX >> (64 - width));
+        (!arith::breaks(&self.operator, self.flags, ends, result)).then_some(result)
     }
 }

@@ -6,7 +6,7 @@ use crate::proof::layout::{AddressMap, reshaped, row_major};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::proof::view::MemoryView;
+use crate::proof::view::{MemoryView, UNKNOWN_SIZE};
 use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, NUW};
 use crate::reader::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
@@ -14,8 +14,21 @@ use crate::reader::model::{Access, Condition, Expr, Kind, Nest, Operator, Place,
 impl Flatten<'_> {
     pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
         let (address, mask) = (view.layout.address(index), self.mask);
+        self.note_indices(&view.sizes, index, mask);
         let loaded = self.make(Maker::Load { buffer: view.buffer, address, stride: 0, lanes: 1, mask });
         self.shown_as(view, loaded)
+    }
+
+    /// Notes the indices below these sizes, of a load or a part, that data are part of.
+    fn note_indices(&mut self, sizes: &[i64], index: &[Subscript], mask: Option<ValueId>) {
+        for (s, size) in index.iter().zip(sizes).filter(|_| mask.is_none()) {
+            let is_made = |value: &ValueId| matches!(self.program.values[*value].0, Maker::Elements { .. });
+            let mut values = vec![];
+            s.values(&mut values);
+            if values.iter().any(is_made) && *size != UNKNOWN_SIZE {
+                self.program.indexed.push((self.block, s.clone(), *size));
+            }
+        }
     }
 
     /// A loaded value, as an element of the view.
@@ -194,7 +207,7 @@ impl Flatten<'_> {
             Some(maker) => self.make(maker),
             None => {
                 let operation = Operation::of(operator);
-                let fused = operation.calc == Calc::Fma && (self.allowed | operation.flags) & CONTRACT != 0;
+                let fused = operation.calc() == Calc::Fma && (self.allowed | operation.flags) & CONTRACT != 0;
                 let [x, y, z] = values[..] else {
                     return self.make(Maker::Elements { operation, operands: values.to_vec() });
                 };
@@ -255,6 +268,9 @@ impl Flatten<'_> {
                     (Some(a), Some(b)) => Some(self.make(Maker::And(a, b))),
                     (a, b) => a.or(b),
                 };
+                if lanes == 1 {
+                    self.note_indices(&view.sizes, &index, mask);
+                }
                 let mut value = self.make(Maker::Load { buffer: view.buffer, address, stride, lanes, mask });
                 value = self.shown_as(&view, value);
                 if let (Some(mask), Some(other)) = (own, access.other) {
@@ -281,6 +297,11 @@ impl Flatten<'_> {
         };
         let sizes = parts[1].iter().map(number).collect::<Flat<Vec<i64>>>()?;
         let strides = parts[2].iter().map(number).collect::<Flat<Vec<i64>>>()?;
+        if let (None, true) = (insert, strides.iter().all(|stride| *stride > 0)) {
+            let reach = |d: usize| view.sizes[d].saturating_sub((sizes[d] - 1).saturating_mul(strides[d]));
+            let ends: Vec<i64> = (0..sizes.len()).map(reach).collect();
+            self.note_indices(&ends, &offsets, self.mask);
+        }
         // The part with all of its dimensions, then without those that the result leaves out.
         let small = match insert {
             Some(slot) => self.sizes(slot)?,

@@ -189,6 +189,11 @@ impl Proof<'_> {
 
     /// Shows that all elements of a buffer are those of another one, if so, and notes it.
     fn show_pair(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, place: (&AddressMap, i64)) -> bool {
+        let [first, second] = [(0, a), (1, b)].map(|(side, of)| self.signatures[side].get(&of));
+        if first.zip(second).is_some_and(|(first, second)| first != second) {
+            self.pairs.insert((a, b), Pair::Open);
+            return false;
+        }
         let is_shown = match self.is_start(0, a) && self.is_start(1, b) {
             true => self.show_invariant(sizes, [a, b], place),
             false => {

@@ -3,7 +3,9 @@
 use crate::proof::layout::AddressMap;
 use crate::proof::operation::Operation;
 use crate::proof::subscript::{Subscript, ValueId};
+use crate::proof::tables::{Moved, Table};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The number of a buffer.
 pub type BufferId = usize;
@@ -133,6 +135,10 @@ pub struct Statements {
     pub results: Vec<FunctionResult>,
     /// How many arguments are memory or tensors.
     pub arguments: usize,
+    /// The buffer of each message of an assertion: one element, whether all of its conditions hold.
+    pub asserted: BTreeMap<String, BufferId>,
+    /// The indices of loads in each iteration that data are part of, each with the size of its dimension.
+    pub indexed: Vec<(BlockId, Subscript, i64)>,
     /// Accesses of swizzled memory of several addresses, which have to be in one run of so many with this one.
     pub runs: BTreeMap<(BlockId, usize), (Subscript, i64)>,
 }
@@ -144,6 +150,18 @@ impl Statements {
             None => true,
             Some((parent, _)) => self.blocks[block].exit.is_some() && self.is_single(parent),
         }
+    }
+
+    /// The loops around a block, and its own, outermost first; none of those whose end data decide.
+    pub fn counted_loops(&self, block: BlockId) -> Vec<BlockId> {
+        let mut chain = Vec::new();
+        let mut at = block;
+        while let Some((parent, _)) = self.blocks[at].parent {
+            chain.extend(self.blocks[at].exit.is_none().then_some(at));
+            at = parent;
+        }
+        chain.reverse();
+        chain
     }
 
     /// The address of an access, its stride, its number of lanes and its mask; none of what accesses no memory.
@@ -166,6 +184,10 @@ pub enum Contents {
     Named(String),
     /// The same constant everywhere.
     Splat(String),
+    /// A constant for each address.
+    Table(Rc<Table>),
+    /// Those of a table of the other program, elsewhere.
+    Moved(Rc<Moved>),
 }
 
 /// A result of a function, or what it leaves in an argument.

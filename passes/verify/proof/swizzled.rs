@@ -100,8 +100,8 @@ impl Statements {
     /// The operands of an operation on indices that computes one of these, and promises nothing.
     fn operands(&self, value: ValueId, of: &[Calc]) -> Option<(Calc, [ValueId; 2])> {
         let Maker::Elements { operation, operands } = &self.values[value].0 else { return None };
-        let is_index = &*operation.element.text == "index" && operation.flags == 0 && of.contains(&operation.calc);
-        is_index.then(|| operands[..].try_into().ok()).flatten().map(|operands| (operation.calc, operands))
+        let is_index = &*operation.element().text == "index" && operation.flags == 0 && of.contains(&operation.calc());
+        is_index.then(|| operands[..].try_into().ok()).flatten().map(|operands| (operation.calc(), operands))
     }
 
     fn number(&self, value: ValueId) -> Option<i64> {
@@ -127,7 +127,7 @@ impl Statements {
     /// Takes the swizzle out of the addresses of a buffer.
     fn take_out(&mut self, buffer: BufferId, swizzle: Swizzle) -> Flat<()> {
         let (size, contents) = &self.buffers[buffer];
-        let is_moved = buffer >= self.arguments && matches!(contents, Some(Contents::Named(_)));
+        let is_moved = buffer >= self.arguments && matches!(contents, Some(Contents::Named(_) | Contents::Table(_)));
         if is_moved || !swizzle.is_valid() || swizzle.blocks(*size) != Some(*size) {
             return Err("memory that a swizzle does not keep".to_owned());
         }

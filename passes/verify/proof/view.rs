@@ -5,6 +5,9 @@ use crate::proof::statements::BufferId;
 use crate::reader::layouts;
 use crate::reader::model::{Place, Type};
 
+/// A size that only the running program knows, of memory whose elements are reached one by one.
+pub const UNKNOWN_SIZE: i64 = i64::MAX;
+
 /// A part of a buffer, or a tensor.
 #[derive(Clone, Debug)]
 pub struct MemoryView {

@@ -8,11 +8,14 @@
 //! | `operations`, `uses` | what each operation means, and which values it uses |
 //! | `layouts`, `places`, `swizzles` | where a tiled layout and a TensorLayout put an element, and a swizzle an address |
 //! | `calc`, `flags`, `floats` | operations of `arith` and types of their elements, and which laws hold for them |
+//! | `arith`, `functions` | what operations of `arith` and `math` compute, on bits |
 
+pub mod arith;
 pub mod bytes;
 pub mod calc;
 pub mod flags;
 pub mod floats;
+pub mod functions;
 pub mod lanes;
 pub mod layouts;
 pub mod mlir;

@@ -320,6 +320,13 @@ pub enum Action {
     Bytes(crate::reader::bytes::OnBytes),
     /// `vector.print`.
     Print(Vec<PrintPiece>),
+    /// `cf.assert`: the program ends with this message where the condition is false.
+    Assert {
+        /// An `i1`.
+        condition: Slot,
+        /// The message.
+        message: String,
+    },
     /// Nothing (`memref.prefetch`).
     Nothing,
     /// Not modelled: where it runs, nothing is shown.

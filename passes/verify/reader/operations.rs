@@ -269,6 +269,9 @@ impl Reader {
                     (false, _) => return None,
                 }
             }
+            ("cf", "assert") => {
+                Action::Assert { condition: first?, message: attribute(op, "msg").and_then(mlir::text)? }
+            }
             ("vector", "print") => Action::Print(prints::pieces(op, first.map(|slot| (slot, self.type_of(slot))))?),
             ("vector", _) | ("tensor", "from_elements" | "splat") => {
                 let sources = lanes::sources(op, short, &self.types, &operands, *results.first()?)?;

@@ -207,6 +207,7 @@ impl Uses {
             Action::If { condition: Condition::Set { operands, .. }, .. } => self.used.extend(operands),
             Action::While { carried, .. } => self.used.extend(carried),
             Action::Switch { on, .. } => self.used.push(*on),
+            Action::Assert { condition, .. } => self.used.push(*condition),
             Action::Print(pieces) => self.used.extend(pieces.iter().filter_map(|piece| match piece {
                 PrintPiece::Element(slot, _) => Some(*slot),
                 PrintPiece::Text(_) => None,

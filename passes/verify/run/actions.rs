@@ -291,6 +291,12 @@ impl<'p> Run<'p> {
                 };
                 return self.call(function, arguments);
             }
+            Action::Assert { condition, message } => {
+                if self.index(frame, *condition)? == 0 {
+                    return self.fault(format!("an assertion that fails: {message}"));
+                }
+                return Ok(vec![]);
+            }
             Action::Print(pieces) => return self.print(frame, pieces).map(|()| vec![]),
             _ => return self.unknown(format!("'{}'", step.name)),
         };

@@ -1,9 +1,9 @@
 //! Whether terms that are not equal have other values, and terms as text.
 
+use crate::reader::arith::CHOICES;
 use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::reader::floats::{Format, parts};
-use crate::run::arith::CHOICES;
 use crate::run::terms::{BEHIND, Node, Piece, Term, Terms, Undefined, mask};
 
 /// How deep selections and moved bits are looked into for what is undefined: each level is a call on the stack.

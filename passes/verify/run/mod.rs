@@ -2,7 +2,6 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `arith`, `functions` | what operations of `arith` and `math` compute, on bits |
 //! | `terms`, `differ` | symbolic elements, and the rules by which they are equal; whether others have other values |
 //! | `machine`, `bytes` | values and memory of a program that runs |
 //! | `actions`, `nest`, `arenas`, `parallel`, `prints` | the evaluator, beside this file |
@@ -18,11 +17,9 @@
 
 mod actions;
 mod arenas;
-pub mod arith;
 mod bytes;
 pub mod compare;
 mod differ;
-mod functions;
 pub mod inputs;
 pub mod interface;
 pub mod least;
@@ -33,6 +30,7 @@ mod physical;
 mod prints;
 pub mod terms;
 
+use crate::reader::arith;
 use crate::reader::layouts::{Layout, row_major};
 use crate::reader::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,

@@ -25,11 +25,11 @@ mod compose;
 mod promises;
 mod trials;
 
+use crate::reader::arith::{CHOICES, evaluate, is_known, is_open, mix};
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{NEW, NSW, REASSOC};
 use crate::reader::floats::Format;
 use crate::reader::model::{Element, Operator};
-use crate::run::arith::{CHOICES, evaluate, is_known, is_open, mix};
 pub use bits::BEHIND;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -221,7 +221,7 @@ impl Terms {
         });
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
-        let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
+        let values = crate::reader::arith::inputs(element, hash).map(|value| value & mask(width));
         self.add(Node::Input(of, number, kind as u32), Info::of(width, values))
     }
 

@@ -6,10 +6,12 @@ mod proof;
 #[allow(dead_code, reason = "what only the evaluator uses")]
 #[path = "../reader"]
 mod reader {
+    pub mod arith;
     pub mod bytes;
     pub mod calc;
     pub mod flags;
     pub mod floats;
+    pub mod functions;
     pub mod layouts;
     pub mod model;
     pub mod places;

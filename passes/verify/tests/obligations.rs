@@ -3,8 +3,8 @@
 use super::programs::{Writing, floordiv, memref, modulo, operand, sum, times};
 use super::random::{function, outcome, rewritten, statements};
 use crate::proof::formula::{Formula, Obligation};
-use crate::proof::same;
 use crate::proof::subscript::Subscript;
+use crate::proof::{Pairs, same};
 use crate::reader::model::{Function, Program};
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ fn tried(obligation: &Obligation) -> (usize, Option<Vec<i64>>) {
 /// The obligations of a proof that must succeed.
 fn obligations(meant: &Function, made: &Function) -> Vec<Obligation> {
     let program = Program::default();
-    let found = same((&program, meant), (&program, made), (0, &mut 500_000), true).expect("a proof");
+    let found = same((&program, meant), (&program, made), (0, &mut 500_000, Pairs::All), true).expect("a proof");
     assert_eq!(found.unwritten, 0, "an obligation without a formula");
     found.all
 }
@@ -94,7 +94,9 @@ fn obligations_hold_for_all_small_values() {
         let mut second = first.clone();
         rewritten(&mut second, &mut rng);
         let (meant, made) = (function(&first), function(&second));
-        let Ok(found) = same((&program, &meant), (&program, &made), (0, &mut 15_000), true) else { continue };
+        let Ok(found) = same((&program, &meant), (&program, &made), (0, &mut 15_000, Pairs::All), true) else {
+            continue;
+        };
         assert_eq!(found.unwritten, 0, "an obligation without a formula: {first:?}");
         for obligation in &found.all {
             let (premises_hold, wrong) = tried(obligation);

@@ -2,7 +2,7 @@
 //! be accepted against itself, so that the difference is the reason.
 
 use super::programs::*;
-use crate::proof::{Why, same};
+use crate::proof::{Pairs, Why, same};
 use crate::reader::model::*;
 
 /// The answer of [`crate::proof::same`] for two functions, with a global `@c` of these elements in each program.
@@ -11,7 +11,7 @@ fn shown(meant: (&Function, Option<Vec<u64>>), made: (&Function, Option<Vec<u64>
         let global = Global { r#type: memref(&[2]), items, constant: true, public: false, rest: String::new() };
         Program { globals: [("c".to_owned(), global)].into(), ..Program::default() }
     });
-    let found = same((&a, meant.0), (&b, made.0), (0, &mut 500_000), false);
+    let found = same((&a, meant.0), (&b, made.0), (0, &mut 500_000, Pairs::All), false);
     found.map(|_| ()).map_err(|why| match why {
         Why::Open(why) | Why::Wrong(why) => why,
     })
@@ -351,6 +351,6 @@ fn values_of_many_operations() {
     f.store(x, 0, vec![number(1)], &[]);
     let f = f.done(vec![]);
     for noted in [false, true] {
-        assert!(same((&Program::default(), &f), (&Program::default(), &f), (0, &mut 5_000), noted).is_ok());
+        assert!(same((&Program::default(), &f), (&Program::default(), &f), (0, &mut 5_000, Pairs::All), noted).is_ok());
     }
 }

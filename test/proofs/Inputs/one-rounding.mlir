@@ -15,7 +15,7 @@ func.func @f() -> (bf16, f16) {
   return %r, %s : bf16, f16
 }
 // -----
-// error: element 0 of result 0
+// error: result 0 has the constant
 func.func @f() -> (bf16, f16) {
   %a = arith.constant 1.0625 : bf16
   %r = arith.mulf %a, %a : bf16

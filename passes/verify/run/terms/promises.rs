@@ -1,9 +1,9 @@
 //! Promises of flags about terms, and the bits that atomic operations leave as they are.
 
 use super::{Term, Terms, mask};
+use crate::reader::arith::keeps;
 use crate::reader::calc::Calc;
 use crate::reader::model::Operator;
-use crate::run::arith::keeps;
 
 impl Terms {
     /// Whether what flags promise is known to hold: of integers that are constants, or that stay what they are.

@@ -5,10 +5,10 @@
 //! data decides branches and addresses as then, nothing is divided by 0, and its flags promise nothing that does not hold.
 
 use super::{Node, Operands, Promises, Term, Terms, Undefined, mask};
+use crate::reader::arith::{self, breaks, evaluate, is_open, leaves_sign, mix};
 use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, NEW, REASSOC};
 use crate::reader::floats::{Format, parts};
-use crate::run::arith::{self, breaks, evaluate, is_open, leaves_sign, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

@@ -7,8 +7,8 @@
 use crate::reader::calc::Calc;
 use crate::reader::flags::{EXACT, NINF, NNAN, NSW, NSZ, NUW};
 use crate::reader::floats::{Format, parts};
+use crate::reader::functions::{self, Computed};
 use crate::reader::model::{Element, Operator};
-use crate::run::functions::{self, Computed};
 
 fn signed(bits: u64, width: u32) -> i64 {
     if (1..64).contains(&width) { ((bits << (64 - width)) as i64) >> (64 - width) } else { bits as i64 }
