@@ -12,6 +12,7 @@ use super::pricing::{Finished, Pricing, all_choices, sum_of_minima};
 use super::rooms::Rooms;
 use crate::solver::certificate::{Certificate, Dual, ProofNode};
 use crate::solver::network::CostNetwork;
+use std::thread;
 
 /// Work of the first and of the longest turn of branching and local search, in table entries; each turn is twice as
 /// long as the last.
@@ -258,13 +259,13 @@ impl Drive<'_> {
                 }
             };
             let mut search = || local.iter_mut().for_each(|local| local.run(turn));
-            if threads > 1 {
-                std::thread::scope(|scope| {
-                    scope.spawn(&mut search);
-                    branch();
-                });
-            } else {
+            // Where a thread cannot be had, one does both.
+            let has_spawned = thread::scope(|scope| {
+                let has_spawned = threads > 1 && thread::Builder::new().spawn_scoped(scope, &mut search).is_ok();
                 branch();
+                has_spawned
+            });
+            if !has_spawned {
                 search();
             }
             self.work += 2 * turn;
