@@ -1,9 +1,10 @@
 //! The clock of a search: when it has to end, and its progress on a terminal meanwhile.
 
+use crate::stopwatch::Stopwatch;
 use layout_plan::plan::COSTS;
 use layout_plan::solver::{Options, Progress};
 use std::io::{self, IsTerminal as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The least that explanations may take after a short search: table entries, usually the limit, and time.
 const LEAST_WORK: u64 = 1 << 27;
@@ -12,7 +13,7 @@ const LEAST_TIME: Duration = Duration::from_secs(1);
 /// The clock of a search. Where standard error is a terminal, it prints the progress there: at most one message a
 /// second, after a change or when the time has doubled.
 pub struct Clock {
-    start: Instant,
+    start: Stopwatch,
     limit: Duration,
     gap: i64,
     /// The table entries that the search has examined.
@@ -30,7 +31,7 @@ impl Clock {
         let limit = seconds.map_or(Duration::MAX, |s| Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX));
         let quiet = !io::stderr().is_terminal();
         Clock {
-            start: Instant::now(),
+            start: Stopwatch::start(),
             limit,
             gap: 0,
             work: 0,

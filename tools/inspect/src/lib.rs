@@ -24,6 +24,7 @@ mod protocol;
 mod report;
 mod schedule;
 mod solve;
+mod stopwatch;
 mod svg;
 mod text_picture;
 mod view;

@@ -10,9 +10,10 @@
 //!
 //! The loops are plain Rust, so the compiler's code uses registers no wider than the target has.
 
+use crate::stopwatch::Stopwatch;
 use layout_console::Complaint;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tensor_layout::places::{Machine, READY};
 use tensor_layout::text::Error;
 
@@ -65,7 +66,7 @@ fn measured() -> String {
     let memories = MEMORIES.map(|(name, bytes)| {
         let rate = rate(bytes);
         // The memory beyond the last cache has room for everything.
-        let room = if name == "ram" { 1 << 34 } else { bytes };
+        let room = if name == "ram" { 1 << 34 } else { bytes as u64 };
         format!("{name}: 0 with {room} bytes reading {rate:.6} writing {rate:.6}")
     });
     let kernel = picoseconds(|| black_box(&mut [0f32; LANES]).copy_from_slice(black_box(&[1f32; LANES])));
@@ -89,7 +90,7 @@ fn measured() -> String {
 fn picoseconds(mut run: impl FnMut()) -> f64 {
     let mut runs = 1u32;
     loop {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         (0..runs).for_each(|_| run());
         if start.elapsed() >= Duration::from_millis(1) || runs >= 1 << 24 {
             break;
@@ -97,7 +98,7 @@ fn picoseconds(mut run: impl FnMut()) -> f64 {
         runs *= 2;
     }
     let one = |_| {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         (0..runs).for_each(|_| run());
         start.elapsed().as_nanos() as f64 * 1000.0 / f64::from(runs)
     };

@@ -11,8 +11,8 @@ use crate::copies::CopyAnswer;
 use crate::maps;
 use crate::moves::{copies, operation, rules, wrong_transpose};
 use crate::report::{self, Subject};
+use crate::stopwatch::Stopwatch;
 use std::collections::BTreeMap;
-use std::time::Instant;
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::conversion::Meaning;
 use tensor_layout::element::ElementType;
@@ -346,7 +346,7 @@ fn offsets(axis: &str, steps: &[(i64, i64)]) -> Result<Vec<i64>, Error> {
 
 fn simplify(map: &str, explain: bool) -> Result<Answer, Failure> {
     let map = Indexing::parse(map)?;
-    let start = Instant::now();
+    let start = Stopwatch::start();
     let simple = map.simplify();
     let ns = start.elapsed().as_nanos() as u64;
     let steps = match &map {
@@ -365,7 +365,7 @@ fn step(step: maps::StepText) -> Step {
 fn compose(texts: &[String]) -> Result<Answer, Failure> {
     let parse = |(k, text): (usize, &String)| Indexing::parse(text).map_err(|error| Failure::of_number(k, error));
     let maps = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let start = Instant::now();
+    let start = Stopwatch::start();
     let composed = Indexing::compose(&maps)?;
     let ns = start.elapsed().as_nanos() as u64;
     Ok(Answer::Map { map: composed.to_string(), ns, steps: None })
