@@ -1,9 +1,11 @@
 //! The line protocol, through the program itself.
 
-use crate::program::run;
+use crate::program::{file, outcome, run};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
+use tensor_layout::notations::Notation;
+use tensor_layout::places::READY;
 
 /// The schema of the protocol, as validators of lines.
 struct Schema {
@@ -304,7 +306,7 @@ fn failures() {
         ),
         (
             json!({"op": "dance"}),
-            "unknown operation `dance`; expected layout, layouts, linear_index, logical_index, place, equal, simplify, compose, evaluate, view, moves, algebra, convert, hlo, plan, solve, offsets, check_plan, machine or version",
+            "unknown operation `dance`; expected layout, layouts, draw, linear_index, logical_index, place, equal, simplify, compose, evaluate, view, moves, algebra, convert, dump, hlo, plan, solve, offsets, check_plan, machine or version",
             None,
         ),
         (json!([1]), "a request must be an object, found a list", None),
@@ -714,6 +716,9 @@ fn every_subcommand_is_an_operation() {
     assert_eq!((&found["elements"], &found["ok"]), (&json!(96), &json!(true)));
     assert!(found["levels"].as_array().unwrap().iter().any(|level| level["axis"] == "PE"), "{found}");
     assert_eq!((&convert(json!("mn_cor"))["in"], &convert(json!("mn_core"))["ok"]), (&json!("machine"), &json!(true)));
+    let known = answer(&json!({"op": "version"}));
+    assert_eq!(known["notations"], json!(Notation::NAMES));
+    assert_eq!(known["machines"], json!(READY.map(|(name, _)| name)));
     let found = answer(&json!({"op": "version", "id": "x", "version": 1}));
     assert_eq!((&found["protocol"], &found["id"]), (&json!(1), &json!("x")));
     assert!(found["operations"].as_array().unwrap().contains(&json!("hlo")), "{found}");
@@ -749,4 +754,28 @@ fn an_answer_for_each_instruction_of_a_program() {
     let wrong = answers(json!({"op": "hlo", "text": text.replace("negate", "negat")}));
     assert_eq!((wrong.len(), &wrong[0]["ok"], &wrong[0]["at"]), (1, &json!(false), &json!(72)));
     assert_eq!(answers(json!({"op": "hlo", "text": text, "tile": [0]}))[0]["ok"], json!(false));
+}
+
+/// Pictures, pages, differences and the choice of a module are those of the command line.
+#[test]
+fn texts_for_people_are_those_of_the_command_line() {
+    let printed = |arguments: &[&str]| outcome(arguments).0;
+    let picture = answer(&json!({"op": "draw", "text": "f32[3,5]{1,0:T(2,2)}"}));
+    assert_eq!(picture["svg"], printed(&["f32[3,5]{1,0:T(2,2)}", "--svg", "-"]));
+    let step =
+        |kind: &str| format!("HloModule m\nENTRY e {{\n  x = {kind} parameter(0)\n  ROOT y = {kind} negate(x)\n}}\n");
+    let (new, old) = (step("f32[8,4]{1,0:T(8,128)}"), step("f32[8,4]{1,0:T(2,128)}"));
+    let (newer, older) = (file("module_1.f.after_optimizations.txt", &new), file("old.hlo", &old));
+    let found = answer(&json!({"op": "hlo", "text": new, "old": old}));
+    assert_eq!(found["difference"], printed(&["hlo", &newer, "--diff", &older]));
+    let page = json!({"op": "hlo", "text": new, "html": true});
+    assert_eq!(answer(&page)["html"], printed(&["hlo", &newer, "--html", "-"]));
+    let mut planned = json!({"plan": true, "entry": "free", "top": 1, "machine": "cpu"});
+    planned.as_object_mut().unwrap().extend(page.as_object().unwrap().clone());
+    let options = ["--html", "-", "--plan", "--entry", "free", "--top", "1", "--machine", "cpu"];
+    assert_eq!(answer(&planned)["html"], printed(&[&["hlo", &newer], &options[..]].concat()));
+    let sized = |name: &str| json!({"name": format!("dump/{name}"), "bytes": 9});
+    let names = ["old.hlo", "module_1.f.before_optimizations.txt", "module_1.f.after_optimizations.txt"];
+    let chosen = answer(&json!({"op": "dump", "files": names.map(sized)}));
+    assert_eq!(chosen, json!({"ok": true, "file": "dump/module_1.f.after_optimizations.txt", "others": 1}));
 }

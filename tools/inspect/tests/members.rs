@@ -9,10 +9,10 @@ const MODULE: &str =
     "HloModule m\nENTRY e {\n  x = f32[8,4]{1,0} parameter(0)\n  ROOT y = f32[8,4]{1,0} negate(x)\n}\n";
 
 /// A request that succeeds.
-type Request = Value;
+pub type Request = Value;
 
 /// A member, wrong values for it, and the kind of the fault.
-type Spoilt = (&'static str, Vec<Value>, &'static str);
+pub type Spoilt = (&'static str, Vec<Value>, &'static str);
 
 const LAYOUT: &str = "f32[3,5]{1,0:T(2,2)}";
 const MAP: &str = "(d0) -> (d0 mod 4), domain: d0 in [0, 9]";
@@ -30,7 +30,7 @@ fn machine() -> Spoilt {
 }
 
 /// Requests that together have each member of each operation, with wrong values for them.
-fn operations() -> Vec<(Request, Vec<Spoilt>)> {
+pub fn operations() -> Vec<(Request, Vec<Spoilt>)> {
     [layout_requests(), map_requests(), move_requests(), module_requests()].concat()
 }
 
@@ -40,6 +40,7 @@ fn layout_requests() -> Vec<(Request, Vec<Spoilt>)> {
     vec![
         (json!({"op": "layout", "text": LAYOUT}), vec![shape("text"), open("text")]),
         (json!({"op": "layouts", "text": "f32[2,3]", "machine": "cpu"}), vec![shape("text"), machine()]),
+        (json!({"op": "draw", "text": LAYOUT}), vec![shape("text"), open("text")]),
         (json!({"op": "linear_index", "text": LAYOUT, "index": [2, 3]}), vec![shape("text"), open("text"), index()]),
         (
             json!({"op": "logical_index", "text": LAYOUT, "linear": 3}),
@@ -154,6 +155,15 @@ fn module_requests() -> Vec<(Request, Vec<Spoilt>)> {
         (
             json!({"op": "hlo", "text": MODULE, "summary": true, "top": 1, "machine": "cpu", "schedule": "least-memory"}),
             vec![("text", vec![json!("HloModul")], "syntax"), machine()],
+        ),
+        (
+            json!({"op": "hlo", "text": MODULE, "html": true, "plan": true, "entry": "free", "seconds": 9}),
+            vec![("text", vec![json!("HloModul")], "syntax"), ("entry", vec![json!("fre")], "unknown"), seconds()],
+        ),
+        (json!({"op": "hlo", "text": MODULE, "old": MODULE}), vec![("old", vec![json!("HloModul")], "syntax")]),
+        (
+            json!({"op": "dump", "files": [{"name": "step.hlo", "bytes": 1}]}),
+            vec![("files", vec![json!([]), json!([{"name": "step.pb", "bytes": 1}])], "invalid")],
         ),
         (
             json!({"op": "plan", "text": MODULE, "machine": "tpu_v5e", "entry": "free", "capacity": {"hbm": 1_000_000},

@@ -25,7 +25,10 @@ pub fn text(file: &str) -> Result<String, Complaint> {
     if file == "-" || !Path::new(file).is_dir() {
         return read(file);
     }
-    let (path, others) = chosen(Path::new(file)).map_err(|error| Complaint::about(file, error))?;
+    let about = |error: String| Complaint::about(file, error);
+    let entries = fs::read_dir(file).map_err(|error| about(error.to_string()))?.flatten();
+    let sized = |entry: fs::DirEntry| (entry.path(), entry.metadata().map_or(0, |data| data.len()));
+    let (path, others) = chosen(entries.map(sized)).map_err(about)?;
     if others > 0 {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("of {} modules this one is read: {name}", others + 1);
@@ -34,15 +37,17 @@ pub fn text(file: &str) -> Result<String, Complaint> {
     read(&path.to_string_lossy())
 }
 
-/// The file of a folder that is read, and how many modules it has beside this one.
-fn chosen(folder: &Path) -> Result<(PathBuf, usize), String> {
+/// The file that is read of those in a folder, with their bytes, and how many modules there are beside this one.
+///
+/// # Errors
+/// No file is of a module.
+pub fn chosen(files: impl Iterator<Item = (PathBuf, u64)>) -> Result<(PathBuf, usize), String> {
     let mut modules: BTreeMap<String, (usize, u64, PathBuf)> = BTreeMap::new();
-    for entry in fs::read_dir(folder).map_err(|error| error.to_string())?.flatten() {
-        let Some((module, stage)) = named(&entry.file_name().to_string_lossy()) else { continue };
-        let size = entry.metadata().map_or(0, |data| data.len());
-        let found = modules.entry(module).or_insert_with(|| (stage, size, entry.path()));
+    for (path, size) in files {
+        let Some((module, stage)) = named(&path.file_name().unwrap_or_default().to_string_lossy()) else { continue };
+        let found = modules.entry(module).or_insert_with(|| (stage, size, path.clone()));
         if stage < found.0 {
-            *found = (stage, size, entry.path());
+            *found = (stage, size, path);
         }
     }
     let others = modules.len().saturating_sub(1);

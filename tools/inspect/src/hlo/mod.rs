@@ -4,7 +4,7 @@
 //! HTML. [`rows`] computes the listing of the instructions; [`table`] prints it for people, [`mod@json`] for programs,
 //! one object a line. Each instruction is printed when it is analysed, and then forgotten.
 
-mod dump;
+pub mod dump;
 pub mod exhausted;
 pub mod json;
 pub mod measure;
@@ -19,17 +19,16 @@ use crate::clock::Clock;
 use crate::layouts::USUAL;
 use crate::lists;
 use crate::machine::accepted;
-use crate::plan::{EntryOption, check_seconds, complaint, located, spread};
+use crate::plan::{EntryOption, check_seconds, complaint, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
 use clap::builder::NonEmptyStringValueParser;
 pub use dump::text as program_text;
 use exhausted::Exhausted;
-use layout_console::{Complaint, Stop, check_output, guarded, stream, warn, write};
-use layout_plan::plan::Unplanned;
+use layout_console::{Complaint, Stop, check_output, stream, warn, write};
 pub use measure::Report;
-use page::planned::Planned;
+pub use page::{PLAN_SECONDS, PageOptions, WrittenPage, page};
 use rows::Program;
-pub use screen::screen;
+pub use screen::{difference, screen};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -93,12 +92,12 @@ pub struct HloOptions {
     #[arg(long, value_enum, default_value = "default", requires = "plan")]
     entry: EntryOption,
     /// Stop the search for the plan after so many seconds, with the best plan so far
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value_t = 10.0, requires = "plan")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value_t = PLAN_SECONDS, requires = "plan")]
     seconds: f64,
 }
 
 /// The default length of the lists of the report.
-const TOP: usize = 3;
+pub const TOP: usize = 3;
 
 impl HloOptions {
     /// Names standard input where no file is named. Returns whether it does so and that is a terminal.
@@ -181,7 +180,7 @@ fn one(
 }
 
 /// Writes the report of one file as a page.
-fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -> Result<(), Complaint> {
+fn html(options: &HloOptions, output: &Path, target: &Target, most: Option<f64>) -> Result<(), Complaint> {
     let [file] = &options.files[..] else {
         return Err(Complaint::new(format!("--html must have one file, found {}", options.files.len())));
     };
@@ -195,22 +194,13 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let (module, peaks) = ordered(options, file, &text).map_err(no_page)?;
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
     let report = Report::new(&module, target).map_err(in_text)?.with_order_peaks(peaks);
-    let top = options.top.unwrap_or(page::TOP);
     check_seconds(options.seconds)?;
     spread::only(target, &[("--plan", options.plan, spread::NO_PAGE)])
         .map_err(|error| Complaint::new(error.message))?;
-    let plan = options.plan.then(|| {
-        let mut clock = Clock::new(Some(options.seconds));
-        let planned = guarded(|| Planned::of(&module, target, options.entry, &mut clock, top));
-        planned.unwrap_or_else(|bug| Err(Unplanned::Wrong(None, bug))).map_err(|why| located(&module, target, why))
-    });
-    let (plan, unplanned) = plan.map_or((None, None), |plan| match plan {
-        Ok(plan) => (Some(plan), None),
-        Err(why) => (None, Some(why)),
-    });
-    // The page says, too, why there is no plan.
-    let without = unplanned.as_ref().map(|why| why.message.clone());
-    write(page, &page::page(&module, &report, &options.machine, top, (plan, without)).map_err(in_text)?)?;
+    let plan = options.plan.then(|| (options.entry, Clock::new(Some(options.seconds))));
+    let asked = PageOptions { machine: &options.machine, target, top: options.top, plan };
+    let WrittenPage { html, unplanned } = page(&module, &report, asked).map_err(in_text)?;
+    write(output, &html)?;
     let padding = most.map(|most| Ok((most, report.summary(0)?.live_at_peak))).transpose().map_err(in_text)?;
     let over = padding.and_then(|(most, padding)| over(file, &report, padding, most));
     let unplanned = unplanned.map(|why| complaint(file, &text, why));
@@ -233,7 +223,7 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
             Ok(if options.json {
                 format!("{}\n", json!({"old": before, "new": new.1}))
             } else {
-                screen::difference(&before, &new.1, options.top.unwrap_or(TOP))
+                difference(&before, &new.1, options.top.unwrap_or(TOP))
             })
         }
         _ if options.json => Ok(reports.iter().map(object).collect()),

@@ -114,6 +114,11 @@ pub enum Answer {
     Layout(Box<Facts>),
     /// To `layouts`.
     Layouts(Box<LayoutsByBytes>),
+    /// To `draw`.
+    Picture {
+        /// The picture as SVG.
+        svg: String,
+    },
     /// To `linear_index`.
     Offset { linear: i64 },
     /// To `logical_index`: the element.
@@ -204,6 +209,13 @@ pub enum Answer {
         /// The layout in the notation.
         text: String,
     },
+    /// To `dump`.
+    Chosen {
+        /// The name of the file.
+        file: String,
+        /// How many other modules the folder has.
+        others: usize,
+    },
     /// To `hlo`: an instruction. More answers follow.
     Row {
         #[schemars(extend("const" = true))]
@@ -223,6 +235,16 @@ pub enum Answer {
     Report(Box<Summary>),
     /// To `hlo` with `summary`, of the text of an error about memory.
     Exhausted(Box<Exhausted>),
+    /// To `hlo` with `html`.
+    Page {
+        /// The page, which loads nothing.
+        html: String,
+    },
+    /// To `hlo` with `old`.
+    Difference {
+        /// A table of the memories, and of the source lines that changed most.
+        difference: String,
+    },
     /// To `plan`.
     Plan(Box<PlanAnswer>),
     /// To `solve`.
@@ -250,6 +272,9 @@ pub enum Answer {
         /// The version of the tool.
         version: &'static str,
         operations: &'static [&'static str],
+        /// The notations of layouts, and the machines.
+        notations: &'static [&'static str],
+        machines: Vec<&'static str>,
     },
 }
 

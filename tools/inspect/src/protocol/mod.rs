@@ -37,6 +37,14 @@ pub fn serve(input: impl BufRead, output: impl Write) -> io::Result<()> {
     })
 }
 
+/// The answers to the lines of a text.
+pub fn answers(lines: &[u8]) -> Vec<u8> {
+    let mut answers = Vec::new();
+    // A vector takes all that is written to it.
+    let _ = serve(lines, &mut answers);
+    answers
+}
+
 /// Passes all answers to a request but the last one to the function, and returns that one.
 type Respond = dyn Fn(Request, &mut dyn FnMut(Answer) -> io::Result<()>) -> io::Result<Result<Answer, Failure>>;
 

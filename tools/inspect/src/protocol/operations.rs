@@ -22,7 +22,7 @@ use tensor_layout::maps::{Indexing, IndexingMap};
 use tensor_layout::notations::{self, Notation, calculate};
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
-use tensor_layout::places::{Copies, Held, Level, Machine, Placement, RelayoutStep, Slice, plan};
+use tensor_layout::places::{Copies, Held, Level, Machine, Placement, READY, RelayoutStep, Slice, plan};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
@@ -32,6 +32,7 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
     let (about, answer) = match request {
         Request::Layout(request) => ("text", layout(&request.text)),
         Request::Layouts(request) => ("text", layouts(&request.text, &request.machine)),
+        Request::Draw(request) => ("text", drawn(&request.text)),
         Request::LinearIndex(request) => ("text", linear_index(&request.text, &request.index)),
         Request::LogicalIndex(request) => ("text", logical_index(&request.text, request.linear)),
         Request::Place(request) => ("text", place(&request.text, &request.index)),
@@ -43,6 +44,7 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::Moves(request) => ("to", moved(request)),
         Request::Algebra(request) => ("of", algebra(&request.of)),
         Request::Convert(request) => ("to", convert(&request)),
+        Request::Dump(request) => ("files", programs::dump(&request)),
         Request::Plan(request) => ("text", programs::plan(&request)),
         Request::Solve(request) => ("text", programs::solve(&request)),
         Request::Offsets(request) => ("text", programs::offsets(&request)),
@@ -51,7 +53,9 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::Hlo(_) => ("op", Err(Error::new("`hlo` has several answers").into())),
         Request::Version(_) => {
             let (protocol, version) = (super::VERSION, env!("CARGO_PKG_VERSION"));
-            ("op", Ok(Answer::Version { protocol, version, operations: Request::NAMES }))
+            let (operations, notations) = (Request::NAMES, Notation::NAMES);
+            let machines = READY.iter().map(|(name, _)| *name).collect();
+            ("op", Ok(Answer::Version { protocol, version, operations, notations, machines }))
         }
     };
     answer.map_err(|failure| Failure::of_field(about, failure))
@@ -269,6 +273,10 @@ fn kind(shape: &Shape) -> String {
         Shape::Array(array) | Shape::Buffer(array) if array.element.is_data() => "an unbounded size".to_string(),
         Shape::Array(array) | Shape::Buffer(array) => format!("`{}`", array.element),
     }
+}
+
+fn drawn(text: &str) -> Result<Answer, Failure> {
+    Ok(Answer::Picture { svg: crate::svg::draw(text)? })
 }
 
 fn linear_index(text: &str, index: &[i64]) -> Result<Answer, Failure> {

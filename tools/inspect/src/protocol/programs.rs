@@ -1,12 +1,14 @@
 //! The operations on whole programs and problems: `hlo`, `plan`, `solve`, `offsets`.
 
 use super::answer::{Answer, Failure};
-use super::request::{CheckPlan, Hlo, Offsets, Plan, Solve};
+use super::request::{CheckPlan, Dump, Hlo, Offsets, Plan, Solve};
 use crate::clock::Clock;
+use crate::hlo::dump;
 use crate::hlo::exhausted::Exhausted;
 use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
+use crate::hlo::{PLAN_SECONDS, PageOptions, TOP, difference, page};
 use crate::offsets::{Buffers, STEPS};
 use crate::plan::answer::{Names, PlanAnswer};
 use crate::plan::proof::{Unproved, checked};
@@ -18,6 +20,7 @@ use layout_plan::plan::Unplanned;
 use layout_plan::solver::Options;
 use serde_json::{Value, json};
 use std::io;
+use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::offsets::SearchLimits;
 use tensor_layout::targets::Target;
@@ -28,7 +31,7 @@ use tensor_layout::text::Error;
 /// # Errors
 /// Only errors of `say`.
 pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> io::Result<Result<Answer, Failure>> {
-    if request.summary {
+    if request.summary || request.html || request.old.is_some() {
         return Ok(report(request));
     }
     let (program, chosen) = match chosen(request) {
@@ -56,7 +59,29 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     let of_text = |error| Failure::of_field("text", error);
     let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
     let report = Report::new(&module, &target).map_err(of_text)?.with_order_peaks(schedule.map(|(_, peaks)| peaks));
-    Ok(Answer::Report(Box::new(report.advised(request.top).map_err(of_text)?)))
+    if request.html {
+        let seconds = checked_seconds(request.seconds)?.unwrap_or(PLAN_SECONDS);
+        let plan = request.plan.then_some((request.entry, Clock::new(Some(seconds)).silent()));
+        let no_plan = [("plan", request.plan, spread::NO_PAGE)];
+        spread::only(&target, &no_plan).map_err(|error| Failure::of_field("plan", error))?;
+        let options = PageOptions { machine: &request.machine, target: &target, top: request.top, plan };
+        return Ok(Answer::Page { html: page(&module, &report, options).map_err(of_text)?.html });
+    }
+    let Some(old) = &request.old else {
+        return Ok(Answer::Report(Box::new(report.advised(request.top.unwrap_or(TOP)).map_err(of_text)?)));
+    };
+    let of_old = |error| Failure::of_field("old", error);
+    let module = Module::parse(old).map_err(first).map_err(of_old)?;
+    let old = Report::new(&module, &target).and_then(|report| report.summary(usize::MAX)).map_err(of_old)?;
+    let new = report.summary(usize::MAX).map_err(of_text)?;
+    Ok(Answer::Difference { difference: difference(&old, &new, request.top.unwrap_or(TOP)) })
+}
+
+/// The module of a dump folder.
+pub fn dump(request: &Dump) -> Result<Answer, Failure> {
+    let files = request.files.iter().map(|file| (PathBuf::from(&file.name), file.bytes));
+    let (file, others) = dump::chosen(files).map_err(Error::new)?;
+    Ok(Answer::Chosen { file: file.to_string_lossy().into_owned(), others })
 }
 
 /// The program of a request and its requested instructions.

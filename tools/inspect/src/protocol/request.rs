@@ -41,6 +41,8 @@ requests! {
     "layout" Layout,
     /// The layouts that an array may have on a machine, and which of them it has by default.
     "layouts" Layouts,
+    /// The picture of a layout.
+    "draw" Draw,
     /// The offset of an element.
     "linear_index" LinearIndex,
     /// The element at an offset.
@@ -63,6 +65,8 @@ requests! {
     "algebra" Algebra,
     /// What a relayout moves at each level of a machine; or a layout in another notation: `to` or `notation` is given.
     "convert" Convert,
+    /// The file of a dump folder that the report is of.
+    "dump" Dump,
     /// The instructions of an HLO module, an answer for each and one after the last; or the report of its memory.
     "hlo" Hlo,
     /// Layouts for all values of an HLO module.
@@ -75,7 +79,7 @@ requests! {
     "check_plan" CheckPlan,
     /// The text of a machine, or of the one that the tool runs on.
     "machine" Machine,
-    /// The version of the protocol and of the tool, and the operations.
+    /// The version of the protocol and of the tool, and what they know by name.
     "version" Version,
 }
 
@@ -92,6 +96,12 @@ pub struct Layouts {
     /// A machine, or the name of one.
     #[serde(default = "crate::layouts::usual_machine")]
     pub machine: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Draw {
+    /// A shape with its layout, in XLA's notation or as a TensorLayout with its sizes.
+    pub text: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -209,6 +219,19 @@ fn f32() -> String {
 }
 
 #[derive(Deserialize, JsonSchema)]
+pub struct Dump {
+    /// The files of the folder.
+    pub files: Vec<DumpFile>,
+}
+
+/// A file of a dump folder.
+#[derive(Deserialize, JsonSchema)]
+pub struct DumpFile {
+    pub name: String,
+    pub bytes: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
 pub struct Hlo {
     /// The text of the module.
     pub text: String,
@@ -219,19 +242,27 @@ pub struct Hlo {
     /// Whether the answer is the report of the memory.
     #[serde(default)]
     pub summary: bool,
-    /// How many entries each list of the report has.
-    #[serde(default = "top")]
-    pub top: usize,
+    /// Whether the answer is the report as a page of HTML.
+    #[serde(default)]
+    pub html: bool,
+    /// Whether the page has the best plan beside the program.
+    #[serde(default)]
+    pub plan: bool,
+    /// What the arguments and results of the plan may be laid out in.
+    #[serde(default)]
+    pub entry: EntryOption,
+    /// Stop the search for the plan after so many seconds, with the best plan so far; 10 where it is not given.
+    pub seconds: Option<f64>,
+    /// Another module: the answer is what the memory of `text` differs by.
+    pub old: Option<String>,
+    /// How many entries each list of the report has; 3 where it is not given, and 30 of a page.
+    pub top: Option<usize>,
     /// The order of the instructions that the report is of.
     #[serde(default)]
     pub schedule: ScheduleOption,
     /// The machine whose layouts the report compares.
     #[serde(default = "crate::layouts::usual_machine")]
     pub machine: String,
-}
-
-fn top() -> usize {
-    3
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -17,13 +17,18 @@ mod timeline;
 use super::measure::Report;
 use super::screen;
 use super::summary::{Bytes, Move, Summary, Tensor};
+use crate::clock::Clock;
 use crate::numbers::grouped;
+use crate::plan::{EntryOption, located};
 use graph::Graph;
+use layout_console::guarded;
+use layout_plan::plan::Unplanned;
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 use pictures::{Picture, Pictures};
 use planned::Planned;
 use serde::Serialize;
 use tensor_layout::hlo::Module;
+use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use timeline::Timeline;
 
@@ -35,7 +40,10 @@ const SCRIPT: &str = include_str!("script.js");
 const SCRIPT_HASH: &str = env!("SCRIPT_HASH");
 
 /// The default length of the lists of a page.
-pub const TOP: usize = 30;
+const TOP: usize = 30;
+
+/// The default seconds of the search for a plan.
+pub const PLAN_SECONDS: f64 = 10.0;
 
 /// The most moves with a graph.
 const GRAPHS: usize = 12;
@@ -76,12 +84,45 @@ struct ShownMove {
     pictures: [Option<usize>; 2],
 }
 
-/// The page of a program's report, with at most `top` entries in each list, compared with the layouts of `machine`;
-/// with the plan, or the reason why there is none.
+/// What a page has.
+pub struct PageOptions<'a> {
+    /// The machine whose layouts are compared: its text, and what that says.
+    pub machine: &'a str,
+    pub target: &'a Target,
+    /// The most entries of each list; 30 where it is not given.
+    pub top: Option<usize>,
+    /// What the plan beside the program may choose, and the clock of its search.
+    pub plan: Option<(EntryOption, Clock)>,
+}
+
+/// A page.
+pub struct WrittenPage {
+    pub html: String,
+    /// Why a plan that was asked for does not exist, which the page says, too.
+    pub unplanned: Option<Error>,
+}
+
+/// The page of a program's report.
 ///
 /// # Errors
 /// 64 bits do not hold the bytes.
-pub fn page(
+pub fn page(module: &Module, report: &Report, options: PageOptions) -> Result<WrittenPage, Error> {
+    let PageOptions { machine, target, top, plan } = options;
+    let top = top.unwrap_or(TOP);
+    let plan = plan.map(|(entry, mut clock)| {
+        let planned = guarded(|| Planned::of(module, target, entry, &mut clock, top));
+        planned.unwrap_or_else(|bug| Err(Unplanned::Wrong(None, bug))).map_err(|why| located(module, target, why))
+    });
+    let (plan, unplanned) = match plan {
+        Some(Err(why)) => (None, Some(why)),
+        plan => (plan.transpose().unwrap_or_default(), None),
+    };
+    let html = shown(module, report, machine, top, (plan, unplanned.as_ref().map(|why| why.message.clone())))?;
+    Ok(WrittenPage { html, unplanned })
+}
+
+/// The page with this plan, or the reason why there is none.
+fn shown(
     module: &Module,
     report: &Report,
     machine: &str,
