@@ -12,6 +12,7 @@
 # make bench-verify    the time of verification beside that of lowering
 # make bench-processes programs in one process and in two, and the bytes that these send
 # make wheel           the Python package, into target/wheels; test-python: its tests, in make test too
+# make web             the page for the browser, into target/web; test-web: tries it beside layout-inspect
 # make test-tpu        what reports advise beside XLA:TPU, ahead of time and without a device
 # make test-jax        models beside JAX, in make test too where JAX can be installed
 # make fuzz            every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds
@@ -27,7 +28,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed test/embed/static, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup quick lint environments test test-long test-all test-jax test-python test-tpu wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
+.PHONY: all setup quick lint environments test test-long test-all test-jax test-python test-tpu test-web web wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
 all: test
 
 setup:
@@ -78,6 +79,12 @@ test-python:
 
 test-tpu: test-python
 	@tools/test-tpu.sh
+
+web:
+	@tools/web.sh
+
+test-web: setup
+	web=$$(tools/web.sh --if-reachable) && $${web:+env LAYOUT_WEB="$$web"} cargo test --package layout-inspect --test inspect web
 
 demo: setup
 	@tools/demo.sh

@@ -5,7 +5,7 @@
 //! [`ErrorKind::Internal`](tensor_layout::text::ErrorKind::Internal) like others.
 
 use std::any::Any;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tensor_layout::text::Error;
 
@@ -27,10 +27,24 @@ fn first() -> MutexGuard<'static, Option<String>> {
 /// ```
 pub fn guarded<T>(body: impl FnOnce() -> T) -> Result<T, Error> {
     first().take();
-    panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
-        let text = first().take().unwrap_or_else(|| text(&*panic).to_string());
-        Error::new(format!("internal error: {text}; please report this with the input")).internal()
-    })
+    panic::catch_unwind(AssertUnwindSafe(body))
+        .map_err(|panic| bug(&first().take().unwrap_or_else(|| text(&*panic).to_string())))
+}
+
+/// The error that a panic with this message is.
+fn bug(text: &str) -> Error {
+    Error::new(format!("internal error: {text}; please report this with the input")).internal()
+}
+
+/// The message of a panic, with its place in the source.
+fn placed(panic: &PanicHookInfo) -> String {
+    let place = panic.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
+    format!("{}{place}", text(panic.payload()))
+}
+
+/// Hands each panic to `report` as an error, where a panic ends the program.
+pub fn report_panics(report: fn(&Error)) {
+    panic::set_hook(Box::new(move |panic| report(&bug(&placed(panic)))));
 }
 
 /// The message of a panic.
@@ -43,9 +57,7 @@ fn text(panic: &(dyn Any + Send)) -> &str {
 /// other threads follow from it.
 pub(crate) fn without_noise() {
     panic::set_hook(Box::new(|panic| {
-        let text = text(panic.payload());
-        let place = panic.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
-        first().get_or_insert_with(|| format!("{text}{place}"));
+        first().get_or_insert_with(|| placed(panic));
     }));
 }
 

@@ -31,5 +31,5 @@ mod stack;
 pub use arguments::{parse, parse_from};
 pub use complaint::Complaint;
 pub use files::{Stop, check_output, finish, print, read, stream, to, warn, write};
-pub use guard::guarded;
+pub use guard::{guarded, report_panics};
 pub use stack::{with_room, with_stack};

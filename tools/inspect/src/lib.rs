@@ -32,6 +32,7 @@ mod view;
 pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report, program_text};
 pub use moves::wrong_transpose;
 pub use plan::EntryOption;
+pub use protocol::answers;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};

@@ -21,3 +21,4 @@ mod places;
 mod plan;
 mod solve;
 mod way_in;
+mod web;

@@ -73,7 +73,7 @@ fn nothing_is_loaded() {
 }
 
 /// A program of 40 thousand instructions, 4 MB, each with its own shape and source line.
-fn large() -> String {
+pub fn large() -> String {
     let mut text = String::from(
         "HloModule large, is_scheduled=true\n\nENTRY main {\n  i0 = f32[8,100]{1,0:T(8,128)} parameter(0)\n",
     );
