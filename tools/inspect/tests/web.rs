@@ -213,18 +213,18 @@ fn nothing_leaves_the_browser() {
     assert_eq!(browser.script("return window.refused.sort()"), json!(["connect-src", "img-src"]));
 }
 
-/// The first answer of a page that was just opened, and the report of 40,000 instructions.
+/// The first answer of a page that was just opened, the report of 40,000 instructions, and the bytes to load. On a computer
+/// without other work these are 0.5 and 6 seconds.
 #[test]
 fn answers_come_soon() {
     let Some(browser) = page("#layout?text=f32%5B8%5D") else { return };
     until(&browser, "document.querySelector('#layout dl')");
-    let first = awaited(&browser, "version.then(() => performance.getEntriesByName('answered')[0].startTime)");
-    eprintln!("first answer after {first} ms");
-    assert!(first.as_f64().unwrap() < 5000.0, "{first}");
+    let first = browser.script("return performance.getEntriesByName('answered')[0].startTime");
+    assert!(first.as_f64().unwrap() < 5000.0, "{first} ms");
     let line = json!({"op": "hlo", "html": true, "text": crate::page::large()}).to_string();
     let start = Instant::now();
-    asked(&browser, &line);
-    eprintln!("report of 40,000 instructions after {:?}", start.elapsed());
+    assert_eq!(asked(&browser, &line), printed(&line));
+    assert!(start.elapsed().as_secs() < 100, "{:?}", start.elapsed());
     let size = fs::metadata(PathBuf::from(std::env::var_os("LAYOUT_WEB").unwrap()).join("index.html")).unwrap().len();
-    assert!(size < 3 << 19, "at most 1.5 MiB: {size}");
+    assert!(size < 3 << 20, "{size} bytes");
 }
