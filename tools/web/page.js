@@ -64,6 +64,7 @@ function work() {
 setInterval(work, 200);
 box.querySelector("button").addEventListener("click", () => {
   waiting.length = 0;
+  document.querySelector("form.shown .result").append(made("p", {}, "Cancelled."));
   restart();
   work();
 });

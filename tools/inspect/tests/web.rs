@@ -153,6 +153,7 @@ fn a_request_is_cancelled() {
     until(&browser, "!document.getElementById('work').hidden");
     browser.script("document.querySelector('#work button').click()");
     until(&browser, "document.getElementById('work').hidden");
+    assert_eq!(browser.script("return document.querySelector('#program .result').textContent"), "Cancelled.");
     let line = r#"{"op":"version"}"#;
     assert_eq!(asked(&browser, line), printed(line));
 }
