@@ -60,21 +60,33 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
     let report = Report::new(&module, &target).map_err(of_text)?.with_order_peaks(schedule.map(|(_, peaks)| peaks));
     if request.html {
-        let seconds = checked_seconds(request.seconds)?.unwrap_or(PLAN_SECONDS);
-        let plan = request.plan.then_some((request.entry, Clock::new(Some(seconds)).silent()));
-        let no_plan = [("plan", request.plan, spread::NO_PAGE)];
-        spread::only(&target, &no_plan).map_err(|error| Failure::of_field("plan", error))?;
-        let options = PageOptions { machine: &request.machine, target: &target, top: request.top, plan };
-        return Ok(Answer::Page { html: page(&module, &report, options).map_err(of_text)?.html });
+        return paged(request, &module, &report, &target);
     }
-    let Some(old) = &request.old else {
-        return Ok(Answer::Report(Box::new(report.advised(request.top.unwrap_or(TOP)).map_err(of_text)?)));
-    };
+    let top = request.top.unwrap_or(TOP);
+    match &request.old {
+        Some(old) => compared(old, &report, &target, top),
+        None => Ok(Answer::Report(Box::new(report.advised(top).map_err(of_text)?))),
+    }
+}
+
+/// A report as a page.
+fn paged(request: &Hlo, module: &Module, report: &Report, target: &Target) -> Result<Answer, Failure> {
+    let seconds = checked_seconds(request.seconds)?.unwrap_or(PLAN_SECONDS);
+    let plan = request.plan.then_some((request.entry, Clock::new(Some(seconds)).silent()));
+    let no_plan = [("plan", request.plan, spread::NO_PAGE)];
+    spread::only(target, &no_plan).map_err(|error| Failure::of_field("plan", error))?;
+    let options = PageOptions { machine: &request.machine, target, top: request.top, plan };
+    let written = page(module, report, options).map_err(|error| Failure::of_field("text", error))?;
+    Ok(Answer::Page { html: written.html })
+}
+
+/// The difference of a report from that of an older module.
+fn compared(old: &str, report: &Report, target: &Target, top: usize) -> Result<Answer, Failure> {
     let of_old = |error| Failure::of_field("old", error);
     let module = Module::parse(old).map_err(first).map_err(of_old)?;
-    let old = Report::new(&module, &target).and_then(|report| report.summary(usize::MAX)).map_err(of_old)?;
-    let new = report.summary(usize::MAX).map_err(of_text)?;
-    Ok(Answer::Difference { difference: difference(&old, &new, request.top.unwrap_or(TOP)) })
+    let old = Report::new(&module, target).and_then(|report| report.summary(usize::MAX)).map_err(of_old)?;
+    let new = report.summary(usize::MAX).map_err(|error| Failure::of_field("text", error))?;
+    Ok(Answer::Difference { difference: difference(&old, &new, top) })
 }
 
 /// The module of a dump folder.
