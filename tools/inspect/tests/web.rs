@@ -214,8 +214,8 @@ fn nothing_leaves_the_browser() {
     assert_eq!(browser.script("return window.refused.sort()"), json!(["connect-src", "img-src"]));
 }
 
-/// The first answer of a page that was just opened, the report of 40,000 instructions, and the bytes to load. On a computer
-/// without other work these are 0.5 and 6 seconds.
+/// The first answer of a page that was just opened, the report of 40,000 instructions, and the bytes to load. The limits are
+/// those of a computer that has much other work.
 #[test]
 fn answers_come_soon() {
     let Some(browser) = page("#layout?text=f32%5B8%5D") else { return };
