@@ -1020,7 +1020,10 @@ fn random_programs_take_what_the_definition_says() {
                 moments.iter().flat_map(|at| used.live_at(at, *space)).map(|b| b.footprint.padded).sum()
             };
             assert_eq!(live(&used.peak(&module, *space)), found.temporaries, "space {space}\n{text}");
+            let spans = used.spans(&module, *space).unwrap();
             for (at, expected) in expected.iter().enumerate() {
+                let now = spans.iter().filter(|own| own.live.0 <= at && at <= own.live.1);
+                assert_eq!(now.map(|own| own.bytes).sum::<i64>(), *expected, "space {space}, at {at}\n{text}");
                 let moments = used.running(&module, *space, at);
                 assert_eq!(whole + live(&moments), *expected, "space {space}, at {at}\n{text}");
                 let all = used.live_buffers(&module, *space, at).unwrap();

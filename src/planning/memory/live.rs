@@ -77,6 +77,19 @@ pub struct LiveBuffer {
     pub buffer: Buffer,
 }
 
+/// The bytes of one owner while some instructions of the entry run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Span {
+    /// A buffer of the whole run, or a temporary of the entry beside the outputs; `None` for the temporaries of the
+    /// computations that the first instruction runs, at their peak.
+    pub owner: Option<LiveBuffer>,
+    /// The first and the last instruction of the entry.
+    pub live: (usize, usize),
+    /// The bytes with padding.
+    pub bytes: i64,
+}
+
 impl MemoryUse {
     /// The memory use of a module.
     ///
@@ -233,6 +246,31 @@ impl MemoryUse {
             found.extend(live.map(|buffer| LiveBuffer { computation, frame, buffer }));
         }
         Ok(found)
+    }
+
+    /// The owners of a memory space over the entry's instructions. The bytes of those that are live at an instruction add
+    /// up to [`timeline`](Self::timeline).
+    ///
+    /// # Errors
+    /// Bytes that overflow 64 bits.
+    pub fn spans(&self, module: &Module, space: u8) -> Result<Vec<Span>, Error> {
+        let frame @ (computation, kind) = (self.entry, RunsAs::Entry);
+        let (entry, own) = (&module.computations[computation], &self.frames[&frame]);
+        let span = |live, own: LiveBuffer| Span { live, bytes: own.buffer.footprint.padded, owner: Some(own) };
+        let run = (0, entry.instructions.len() - 1);
+        let mut spans: Vec<Span> = self.whole(module)?.into_iter().map(|own| span(run, own)).collect();
+        let beside = own.temporaries().enumerate().filter(|(k, _)| self.is_beside(frame, *k));
+        let temporary = |buffer: &Buffer| LiveBuffer { computation, frame: kind, buffer: buffer.clone() };
+        spans.extend(beside.map(|(_, buffer)| span(buffer.live, temporary(buffer))));
+        spans.retain(|span| span.owner.as_ref().is_some_and(|own| own.buffer.space == space));
+        let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
+        let left = own.left(&|temporary| self.is_beside(frame, temporary));
+        for (k, until) in until(entry).into_iter().enumerate() {
+            if let Some(inside) = all.at(entry, own, k, until, &left).get(&space).filter(|inside| inside.bytes > 0) {
+                spans.push(Span { owner: None, live: (k, until), bytes: inside.bytes });
+            }
+        }
+        Ok(spans)
     }
 
     /// The live bytes of a memory space at each instruction of the entry; `None` if the space is unused.

@@ -79,7 +79,7 @@ mod tasks;
 
 pub use buffers::{Buffer, FrameBuffers, Role};
 pub use footprint::{Footprint, LaneUse};
-pub use live::{LiveBuffer, MemoryUse, Moment, Space};
+pub use live::{LiveBuffer, MemoryUse, Moment, Space, Span};
 pub use outputs::InOutput;
 pub use relayout::{Relayout, RelayoutKind, fused_relayouts, relayout};
 pub use runs::RunsAs;

@@ -127,6 +127,19 @@ impl Browser {
         self.post("/actions", json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}));
     }
 
+    /// Moves the pointer to the middle of the first element of a selector.
+    pub fn point(&self, selector: &str) {
+        let place = self.script(&format!(
+            "const part = document.querySelector(`{selector}`);
+             part.scrollIntoView({{block: 'center'}});
+             const box = part.getBoundingClientRect();
+             return [box.left + box.width / 2, box.top + box.height / 2];"
+        ));
+        let [x, y] = [0, 1].map(|k| place[k].as_f64().unwrap().round() as i64);
+        let action = json!({"type": "pointerMove", "x": x, "y": y, "duration": 0});
+        self.post("/actions", json!({"actions": [{"type": "pointer", "id": "mouse", "actions": [action]}]}));
+    }
+
     /// A command of the DevTools protocol.
     pub fn devtools(&self, command: &str, parameters: Value) -> Value {
         self.post("/goog/cdp/execute", json!({"cmd": command, "params": parameters}))

@@ -36,6 +36,13 @@ struct DefinedBuffer<'m> {
     footprint: Footprint,
 }
 
+/// A tensor in the order of bytes.
+pub struct RankedTensor {
+    pub tensor: Tensor,
+    /// Whether it is one of the `top` largest tensors or of the `top` with most padding.
+    pub is_top: bool,
+}
+
 impl<'m> Report<'m> {
     /// # Errors
     /// An attribute about aliases is invalid; 64 bits do not hold the bytes.
@@ -47,6 +54,10 @@ impl<'m> Report<'m> {
     /// The report of a module in another order than the file's; `order` has the file's peaks, and the bounds.
     pub fn with_order_peaks(self, order: Option<OrderPeaks>) -> Report<'m> {
         Report { order, ..self }
+    }
+
+    pub fn module(&self) -> &'m Module {
+        self.module
     }
 
     /// The buffers of the module, and when they are live.
@@ -131,12 +142,12 @@ impl<'m> Report<'m> {
         })
     }
 
-    /// The tensors of the program: the `top` largest and the `top` with most padding, largest first; the number of the
-    /// others, and their bytes.
+    /// The `most` largest tensors of the program and all that are top, largest first; the number of those that are not
+    /// top, and their bytes.
     ///
     /// # Errors
     /// 64 bits do not hold the bytes of the others.
-    pub fn tensors(&self, top: usize) -> Result<(Vec<Tensor>, usize, Bytes), Error> {
+    pub fn tensors(&self, top: usize, most: usize) -> Result<(Vec<RankedTensor>, usize, Bytes), Error> {
         let mut owned = self.owned();
         owned.sort_by_key(|buffer| -buffer.footprint.waste());
         let mut ranked: Vec<(usize, DefinedBuffer)> = owned.into_iter().enumerate().collect();
@@ -144,9 +155,11 @@ impl<'m> Report<'m> {
         let mut named = Vec::new();
         let (mut others, mut rest) = (0, Footprint::default());
         for (place, (waste, buffer)) in ranked.iter().enumerate() {
-            if place < top || *waste < top && buffer.footprint.waste() > 0 {
-                named.push(self.tensor(buffer));
-            } else {
+            let is_top = place < top || *waste < top && buffer.footprint.waste() > 0;
+            if is_top || place < most {
+                named.push(RankedTensor { tensor: self.tensor(buffer), is_top });
+            }
+            if !is_top {
                 others += 1;
                 rest = rest.plus(buffer.footprint)?;
             }
@@ -209,7 +222,8 @@ impl<'m> Report<'m> {
         leaves(&self.module.computations[own.computation].instructions[k].shape)[leaf]
     }
 
-    fn live(&self, own: &LiveBuffer) -> LiveTensor {
+    /// A live buffer as a row of the report.
+    pub fn live(&self, own: &LiveBuffer) -> LiveTensor {
         let computation = &self.module.computations[own.computation];
         let (made, last_read) = own.buffer.live;
         let instruction = &computation.instructions[own.buffer.made.0];

@@ -1,19 +1,21 @@
 //! `layout-inspect hlo`: the memory that a program takes, and the accesses of its instructions.
 //!
-//! [`summary`] has the memory report as data, [`measure`] computes it, [`screen`] prints it and [`page`] writes it as
-//! HTML. [`rows`] computes the listing of the instructions; [`table`] prints it for people, [`mod@json`] for programs,
+//! [`summary`] has the memory report as data, [`measure`] computes it, [`screen`] prints it, [`page`] writes it as HTML
+//! and [`trace`] its buffers for Perfetto. [`rows`] computes the listing of the instructions; [`table`] prints it for people, [`mod@json`] for programs,
 //! one object a line. Each instruction is printed when it is analysed, and then forgotten.
 
 pub mod dump;
 pub mod exhausted;
 pub mod json;
 pub mod measure;
+pub mod occupied;
 pub mod origins;
 mod page;
 pub mod rows;
 mod screen;
 pub mod summary;
 mod table;
+mod trace;
 
 use crate::clock::Clock;
 use crate::layouts::USUAL;
@@ -85,6 +87,9 @@ pub struct HloOptions {
     /// Write the report as a page of HTML into this file, - for standard output, and print nothing else
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "instruction", "tile", "json", "timeline", "diff"])]
     html: Option<PathBuf>,
+    /// Write the buffers over the instructions as a trace into this file, for ui.perfetto.dev, and print nothing else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "instruction", "tile", "json", "timeline", "diff", "html"])]
+    trace: Option<PathBuf>,
     /// In the page, put the best plan for the machine beside the program
     #[arg(long, requires = "html")]
     plan: bool,
@@ -125,8 +130,10 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     let target = Target::parse(&options.machine);
     let target = target.map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     if let Some(page) = &options.html {
-        check_output(page, &options.files.iter().map(String::as_str).collect::<Vec<_>>())?;
-        return html(options, page, &target, most);
+        return export(options, ("--html", "page", page), &target, &mut |own| html(options, page, &target, own, most));
+    }
+    if let Some(file) = &options.trace {
+        return export(options, ("--trace", "trace", file), &target, &mut |own| trace(file, own, most));
     }
     if let (Some(_), false) = (&options.diff, options.files.len() == 1) {
         return Err(Complaint::new(format!("--diff must have one file, found {}", options.files.len())));
@@ -179,32 +186,67 @@ fn one(
     Ok(Some((summary, over)))
 }
 
-/// Writes the report of one file as a page.
-fn html(options: &HloOptions, output: &Path, target: &Target, most: Option<f64>) -> Result<(), Complaint> {
+/// A report, with the file and the text that it is of.
+struct Exported<'m> {
+    file: &'m str,
+    text: &'m str,
+    module: &'m Module,
+    report: &'m Report<'m>,
+}
+
+impl Exported<'_> {
+    fn complaint(&self, error: Error) -> Complaint {
+        Complaint::in_file(self.file, self.text, &[error])
+    }
+
+    /// A complaint where padded bytes exceed `most` times the logical bytes.
+    fn over(&self, most: Option<f64>) -> Result<Option<Complaint>, Complaint> {
+        let padding = most.map(|most| Ok((most, self.report.summary(0)?.live_at_peak))).transpose();
+        let padding = padding.map_err(|error| self.complaint(error))?;
+        Ok(padding.and_then(|(most, padding)| over(self.file, self.report, padding, most)))
+    }
+}
+
+/// Writes the report of one file as the option says: `form` is what it writes, into the file `to`.
+fn export(
+    options: &HloOptions,
+    (option, form, to): (&str, &str, &Path),
+    target: &Target,
+    write: &mut dyn FnMut(&Exported) -> Result<(), Complaint>,
+) -> Result<(), Complaint> {
+    check_output(to, &options.files.iter().map(String::as_str).collect::<Vec<_>>())?;
     let [file] = &options.files[..] else {
-        return Err(Complaint::new(format!("--html must have one file, found {}", options.files.len())));
+        return Err(Complaint::new(format!("{option} must have one file, found {}", options.files.len())));
     };
     let text = dump::text(file)?;
-    let no_page = |complaint| match Exhausted::read(&text) {
+    let not_whole = |complaint| match Exhausted::read(&text) {
         Some(error) => {
-            Complaint::about(file, format!("an error has no page, since it does not list all: {}", error.next))
+            Complaint::about(file, format!("an error has no {form}, since it does not list all: {}", error.next))
         }
         None => complaint,
     };
-    let (module, peaks) = ordered(options, file, &text).map_err(no_page)?;
-    let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-    let report = Report::new(&module, target).map_err(in_text)?.with_order_peaks(peaks);
+    let (module, peaks) = ordered(options, file, &text).map_err(not_whole)?;
+    let report = Report::new(&module, target).map_err(|error| Complaint::in_file(file, &text, &[error]))?;
+    write(&Exported { file, text: &text, module: &module, report: &report.with_order_peaks(peaks) })
+}
+
+/// Writes the buffers of a program as a trace.
+fn trace(to: &Path, own: &Exported, most: Option<f64>) -> Result<(), Complaint> {
+    write(to, &trace::trace(own.report).map_err(|error| own.complaint(error))?)?;
+    own.over(most)?.map_or(Ok(()), Err)
+}
+
+/// Writes a report as a page.
+fn html(options: &HloOptions, to: &Path, target: &Target, own: &Exported, most: Option<f64>) -> Result<(), Complaint> {
     check_seconds(options.seconds)?;
     spread::only(target, &[("--plan", options.plan, spread::NO_PAGE)])
         .map_err(|error| Complaint::new(error.message))?;
     let plan = options.plan.then(|| (options.entry, Clock::new(Some(options.seconds))));
     let asked = PageOptions { machine: &options.machine, target, top: options.top, plan };
-    let WrittenPage { html, unplanned } = page(&module, &report, asked).map_err(in_text)?;
-    write(output, &html)?;
-    let padding = most.map(|most| Ok((most, report.summary(0)?.live_at_peak))).transpose().map_err(in_text)?;
-    let over = padding.and_then(|(most, padding)| over(file, &report, padding, most));
-    let unplanned = unplanned.map(|why| complaint(file, &text, why));
-    Complaint::together(unplanned.into_iter().chain(over).collect()).map_or(Ok(()), Err)
+    let WrittenPage { html, unplanned } = page(own.module, own.report, asked).map_err(|error| own.complaint(error))?;
+    write(to, &html)?;
+    let unplanned = unplanned.map(|why| complaint(own.file, own.text, why));
+    Complaint::together(unplanned.into_iter().chain(own.over(most)?).collect()).map_or(Ok(()), Err)
 }
 
 /// The reports in the format of the options.

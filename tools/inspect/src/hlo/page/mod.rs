@@ -1,32 +1,38 @@
 //! The memory report as a self-contained page of HTML: no network, no other file.
 //!
-//! The files of this folder compute the page's data: [`timeline`] the live bytes over time, [`graph`] the neighbours of
-//! a move, [`pictures`] the drawings of layouts, [`planned`] a plan beside the program. The template `page.html` writes
-//! them and escapes every text, so no name of an instruction is markup. `style.css` and `script.js` are included
-//! unchanged; the script lets the reader choose a step of a chart and sort a table, and all numbers are there
-//! without it. The policy in the head of the page lets the browser run that script alone and load nothing.
+//! The files of this folder compute the page's data: [`timeline`] the live bytes over time, [`addresses`] the buffers as
+//! rectangles, [`palette`] the colours of both, [`graph`] the neighbours of a move, [`pictures`] the drawings of layouts,
+//! [`planned`] a plan beside the program. The template `page.html` writes them and escapes every text, so no name of an
+//! instruction is markup. `style.css` and `script.js` are included unchanged; the script lets the reader choose a step and
+//! a buffer of a chart, search and sort a table, and all numbers are there without it. The policy in the head of the page
+//! lets the browser run that script alone and load nothing.
 //!
-//! The size of the page is bounded however large the program is: charts have at most 200 steps, lists at most `top`
-//! entries with the sum of the others, and there are at most 24 pictures.
+//! The size of the page is bounded however large the program is: charts have at most 200 steps and 300 buffers, lists at
+//! most `top` entries with the sum of the others, there are at most 24 pictures, and the search finds 1000 tensors.
 
+mod addresses;
 mod graph;
+mod palette;
 mod pictures;
 pub mod planned;
 mod timeline;
 
-use super::measure::Report;
+use super::measure::{RankedTensor, Report};
 use super::screen;
 use super::summary::{Bytes, Move, Summary, Tensor};
 use crate::clock::Clock;
 use crate::numbers::grouped;
 use crate::plan::{EntryOption, located};
+use addresses::Addresses;
 use graph::Graph;
 use layout_console::guarded;
 use layout_plan::plan::Unplanned;
-use minijinja::{Environment, UndefinedBehavior, Value, context};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
+use palette::Palette;
 use pictures::{Picture, Pictures};
 use planned::Planned;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -51,11 +57,16 @@ const GRAPHS: usize = 12;
 /// The most memories with a chart.
 const CHARTS: usize = 3;
 
+/// The number of tensors that the search finds.
+const SEARCHED: usize = 1000;
+
 /// The data of a page.
 #[derive(Serialize)]
 struct Shown {
     summary: Summary,
-    timelines: Vec<Timeline>,
+    /// The charts by the numbers of the memories.
+    charts: BTreeMap<u8, Chart>,
+    /// The rows of the table of tensors, those first that are not shown before a search.
     tensors: Vec<ShownTensor>,
     /// The number of the tensors that are not shown, and their bytes.
     others: usize,
@@ -70,8 +81,16 @@ struct Shown {
 }
 
 #[derive(Serialize)]
+struct Chart {
+    line: Timeline,
+    addresses: Addresses,
+}
+
+#[derive(Serialize)]
 struct ShownTensor {
     tensor: Tensor,
+    /// Whether it is in the table before a search.
+    is_top: bool,
     /// The number of its picture.
     picture: Option<usize>,
 }
@@ -130,9 +149,13 @@ fn shown(
     (mut plan, unplanned): (Option<Planned>, Option<String>),
 ) -> Result<String, Error> {
     let mut summary = report.advised(top)?;
-    let (tensors, others, rest) = report.tensors(top)?;
+    let (tensors, others, rest) = report.tensors(top, SEARCHED)?;
     let mut pictures = Pictures::default();
-    let picture = |tensor: Tensor| ShownTensor { picture: pictures.number(&tensor.shape), tensor };
+    let picture = |RankedTensor { tensor, is_top }| ShownTensor {
+        picture: is_top.then(|| pictures.number(&tensor.shape)).flatten(),
+        tensor,
+        is_top,
+    };
     let tensors: Vec<ShownTensor> = tensors.into_iter().map(picture).collect();
     let moves = std::mem::take(&mut summary.relayouts).into_iter().enumerate().map(|(number, moved)| ShownMove {
         graph: around(module, &moved).filter(|_| number < GRAPHS),
@@ -144,11 +167,12 @@ fn shown(
         summary.advice.retain(|advice| plan.agrees(advice));
         plan.picture(&mut pictures);
     }
-    let charts = summary.spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= screen::SMALL);
-    let charts = charts.filter_map(|memory| Timeline::of(module, report.used(), report.origins(), memory.space));
+    let mut palette = Palette::default();
+    let charts = charts(report, &summary, &mut palette)?;
+    summary.peak.lines.entries.iter().for_each(|line| _ = palette.add(&line.name));
     Ok(written(
         &Shown {
-            timelines: charts.take(CHARTS).collect(),
+            charts,
             most: tensors.iter().map(|shown| shown.tensor.footprint.padded_bytes).max().unwrap_or(0),
             tensors,
             others,
@@ -160,7 +184,19 @@ fn shown(
             summary,
         },
         machine,
+        palette,
     ))
+}
+
+/// The charts of the main memory and of others that are not small.
+fn charts(report: &Report, summary: &Summary, palette: &mut Palette) -> Result<BTreeMap<u8, Chart>, Error> {
+    let large = summary.spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= screen::SMALL);
+    let lines: Vec<Timeline> =
+        large.filter_map(|memory| Timeline::of(report, memory.space, palette)).take(CHARTS).collect();
+    let chart = |line: Timeline| {
+        Ok((line.space, Chart { addresses: Addresses::of(report, line.space, line.instructions, palette)?, line }))
+    };
+    lines.into_iter().map(chart).collect()
 }
 
 /// The graph around a move.
@@ -170,7 +206,7 @@ fn around(module: &Module, moved: &Move) -> Option<Graph> {
     Some(Graph::around(computation, k))
 }
 
-fn written(shown: &Shown, machine: &str) -> String {
+fn written(shown: &Shown, machine: &str, palette: Palette) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_trim_blocks(true);
@@ -180,6 +216,8 @@ fn written(shown: &Shown, machine: &str) -> String {
     environment
         .add_filter("part", |of: i64, most: i64, width: f64| format!("{:.1}", of as f64 / most.max(1) as f64 * width));
     environment.add_filter("padding", |padded: i64, logical: i64| screen::padding(Bytes { logical, padded }));
+    environment.add_filter("breaks", |text: &str| Value::from_safe_string(breaks(text)));
+    environment.add_function("colour", move |name: &str| palette.of(name));
     // A script element ends at `</script`; JSON may escape `<` as a number.
     environment.add_filter("data", |json: &str| Value::from_safe_string(json.replace('<', "\\u003c")));
     let text = environment.render_named_str(
@@ -195,4 +233,25 @@ fn written(shown: &Shown, machine: &str) -> String {
         },
     );
     text.expect("the template has only names that there are")
+}
+
+/// A text as markup that may be broken: behind the signs that join names, between the parts of a layout, behind other
+/// signs where a line would be long, and inside of a word only if it has more than 12 letters.
+fn breaks(text: &str) -> String {
+    const LONG: usize = 16;
+    const LONGEST: usize = 28;
+    let (mut out, mut length, mut before) = (String::new(), 0, ' ');
+    for own in text.chars() {
+        let joins = matches!(before, '/' | '_' | '-' | '=') && own.is_alphabetic();
+        let is_part = matches!((before, own), (']', '{' | '[') | (')', '('));
+        let is_beside = length >= LONG && !before.is_alphanumeric() && own.is_alphanumeric();
+        if joins || is_part || is_beside || length >= LONGEST {
+            out += "<wbr>";
+            length = 0;
+        }
+        length = if own == ' ' { 0 } else { length + 1 };
+        out += &HtmlEscape(&own.to_string()).to_string();
+        before = own;
+    }
+    out
 }

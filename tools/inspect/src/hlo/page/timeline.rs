@@ -4,27 +4,27 @@
 //! live bytes of that instruction: arguments, outputs and constants, which are always live, and the temporaries by
 //! source line, including those of the computations that the instruction runs.
 
-use crate::hlo::origins::Origins;
+use super::palette::{self, OTHER, Palette, WHOLE};
+use crate::hlo::measure::Report;
 use crate::hlo::screen::bytes;
 use crate::hlo::summary::space_name;
-use layout_plan::memory::MemoryUse;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tensor_layout::hlo::Module;
+use tensor_layout::text::counted;
 
-/// The most steps, and the most lines of the program that have a layer of their own.
+/// The most steps.
 const STEPS: usize = 200;
-const LINES: usize = 7;
 
 /// The size of the chart, in units of its own.
-const WIDTH: usize = 1000;
-const HEIGHT: f64 = 240.0;
+pub const WIDTH: usize = 1000;
+pub const HEIGHT: f64 = 240.0;
 
 /// The layers of a memory, and the chart of them.
 #[derive(Serialize)]
 pub struct Timeline {
-    pub space: String,
+    pub name: String,
+    pub space: u8,
     /// The most live bytes.
     pub most: i64,
     /// The number of instructions.
@@ -33,7 +33,7 @@ pub struct Timeline {
     pub layers: Vec<Layer>,
     /// The step of the peak.
     pub at: usize,
-    /// The data of the script, as JSON: the text of each step, and the bytes of each layer.
+    /// The data of the script, as JSON: the text of each step, the bytes of each layer, and the instruction.
     pub readings: String,
 }
 
@@ -50,6 +50,7 @@ pub struct TimelineStep {
 #[derive(Serialize)]
 pub struct Layer {
     pub name: String,
+    pub colour: usize,
     /// The bytes at each step.
     #[serde(skip)]
     pub live: Vec<i64>,
@@ -60,7 +61,8 @@ pub struct Layer {
 
 impl Timeline {
     /// The timeline of a memory; `None` where it is always empty.
-    pub fn of(module: &Module, used: &MemoryUse, origins: &Origins, space: u8) -> Option<Timeline> {
+    pub fn of(report: &Report, space: u8, palette: &mut Palette) -> Option<Timeline> {
+        let (module, used) = (report.module(), report.used());
         let live = used.timeline(space)?;
         let most = live.iter().copied().max().filter(|most| *most > 0)?;
         let in_a_step = live.len().div_ceil(STEPS);
@@ -72,43 +74,56 @@ impl Timeline {
         };
         let steps: Vec<TimelineStep> = live.chunks(in_a_step).enumerate().map(told).collect();
         let at = steps.iter().position(|step| step.live == most).unwrap_or(0);
-        let mut layers = layers(module, used, origins, space, &steps);
+        let mut layers = layers(report, space, &steps, palette);
         draw(&mut layers, most);
         layers.iter_mut().for_each(|layer| layer.at_peak = layer.live[at]);
         let readings = readings(&steps, &layers);
-        Some(Timeline { space: space_name(space), most, instructions: live.len(), steps, layers, at, readings })
+        Some(Timeline { name: space_name(space), space, most, instructions: live.len(), steps, layers, at, readings })
     }
 }
 
-/// The layers from below: always live bytes, then the lines with most, then all others together.
-fn layers(module: &Module, used: &MemoryUse, origins: &Origins, space: u8, steps: &[TimelineStep]) -> Vec<Layer> {
-    let own = &used.spaces[&space];
-    let layer = |name: &str, live: Vec<i64>| Layer { name: name.to_string(), live, at_peak: 0, path: String::new() };
-    let whole = [("arguments", own.arguments), ("outputs", own.outputs), ("constants", own.constants)];
-    let whole = whole.iter().filter(|(_, bytes)| bytes.padded > 0);
-    let mut found: Vec<Layer> = whole.map(|(name, bytes)| layer(name, vec![bytes.padded; steps.len()])).collect();
+/// The layers from below: what is live for the whole run, then the lines of a colour, those with most first, then all
+/// others together.
+fn layers(report: &Report, space: u8, steps: &[TimelineStep], palette: &mut Palette) -> Vec<Layer> {
+    let own = &report.used().spaces[&space];
+    let layer =
+        |name: &str, colour, live| Layer { name: name.to_string(), colour, live, at_peak: 0, path: String::new() };
+    let whole = [own.arguments, own.outputs, own.constants].map(|bytes| bytes.padded);
+    let whole = WHOLE.iter().zip(whole).enumerate().filter(|(_, (_, bytes))| *bytes > 0);
+    let whole = whole.map(|(colour, (name, bytes))| layer(name, colour, vec![bytes; steps.len()]));
+    let mut found: Vec<Layer> = whole.collect();
+    let mut lines: Vec<(String, Vec<i64>)> = lines(report, space, steps).into_iter().collect();
+    lines.sort_by_key(|(_, live)| std::cmp::Reverse(live.iter().copied().max()));
+    let mut others = Vec::new();
+    for (name, live) in lines {
+        match palette.add(&name) {
+            OTHER => others.push(live),
+            colour => found.push(layer(&name, colour, live)),
+        }
+    }
+    if !others.is_empty() {
+        let sum = |step: usize| others.iter().map(|live| live[step]).sum();
+        found.push(layer(&counted(others.len(), "other line"), OTHER, (0..steps.len()).map(sum).collect()));
+    }
+    found
+}
+
+/// The bytes of the temporaries at each step, by their lines.
+fn lines(report: &Report, space: u8, steps: &[TimelineStep]) -> BTreeMap<String, Vec<i64>> {
+    let (module, used) = (report.module(), report.used());
     let mut lines: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for (number, step) in steps.iter().enumerate() {
         for moment in used.running(module, space, step.position) {
             for buffer in used.live_at(&moment, space) {
                 let made = &module.computations[moment.computation].instructions[buffer.made.0];
-                let from = origins.get(made, (moment.computation, buffer.made.0));
-                let name = from.source.or(from.op_name).unwrap_or_else(|| "unknown".to_string());
+                let from = report.origins().get(made, (moment.computation, buffer.made.0));
                 // The sum of live bytes fits in 64 bits.
-                lines.entry(name).or_insert_with(|| vec![0; steps.len()])[number] += buffer.footprint.padded;
+                lines.entry(palette::line(&from)).or_insert_with(|| vec![0; steps.len()])[number] +=
+                    buffer.footprint.padded;
             }
         }
     }
-    let mut lines: Vec<(String, Vec<i64>)> = lines.into_iter().collect();
-    lines.sort_by_key(|(_, live)| std::cmp::Reverse(live.iter().copied().max()));
-    let others = lines.split_off(lines.len().min(LINES));
-    found.extend(lines.into_iter().map(|(name, live)| layer(&name, live)));
-    if !others.is_empty() {
-        let sum = |step: usize| others.iter().map(|(_, live)| live[step]).sum();
-        let name = format!("{} other lines", others.len());
-        found.push(layer(&name, (0..steps.len()).map(sum).collect()));
-    }
-    found
+    lines
 }
 
 /// Draws the layers on top of each other.
@@ -136,12 +151,12 @@ fn draw(layers: &mut [Layer], most: i64) {
     }
 }
 
-/// The text of each step and the bytes of each layer, as JSON.
+/// The text of each step, the bytes of each layer, and the instruction, as JSON.
 fn readings(steps: &[TimelineStep], layers: &[Layer]) -> String {
     let reading = |(number, step): (usize, &TimelineStep)| {
         let text = format!("{}, instruction {}: {}", step.instruction, step.position, bytes(step.live));
         let parts: Vec<String> = layers.iter().map(|layer| bytes(layer.live[number])).collect();
-        serde_json::json!([text, parts])
+        serde_json::json!([text, parts, step.position])
     };
     serde_json::Value::Array(steps.iter().enumerate().map(reading).collect()).to_string()
 }
@@ -149,18 +164,22 @@ fn readings(steps: &[TimelineStep], layers: &[Layer]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tensor_layout::hlo::Module;
+    use tensor_layout::targets::Target;
 
     /// Checks that the layers of each step add up to the live bytes of its instruction, and that no other of the step
     /// has more. Returns the number of steps.
     fn check(text: &str, name: &str) -> usize {
         let module = Module::parse(text).unwrap();
-        let used = MemoryUse::of(&module).unwrap();
+        let target = Target::parse("tpu_v5e").unwrap();
+        let report = Report::new(&module, &target).unwrap();
+        let (used, mut palette) = (report.used(), Palette::default());
         let mut checked = 0;
         for (space, own) in &used.spaces {
-            let Some(found) = Timeline::of(&module, &used, &Origins::of(&module), *space) else { continue };
+            let Some(found) = Timeline::of(&report, *space, &mut palette) else { continue };
             let live = used.timeline(*space).unwrap();
             assert_eq!((found.most, found.steps[found.at].live), (own.peak, own.peak), "{name}");
-            assert!(found.steps.len() <= STEPS && found.layers.len() <= 3 + LINES + 1, "{name}");
+            assert!(found.steps.len() <= STEPS && found.layers.len() <= OTHER + 1, "{name}");
             for (number, step) in found.steps.iter().enumerate() {
                 let sum: i64 = found.layers.iter().map(|layer| layer.live[number]).sum();
                 assert_eq!((step.live, sum), (live[step.position], live[step.position]), "{name} {number}");
@@ -211,7 +230,9 @@ mod tests {
         text += "  ROOT y = f32[9]{0} negate(i1000)\n}\n";
         assert_eq!(check(&text, "long"), 167);
         let module = Module::parse(&text).unwrap();
-        let found = Timeline::of(&module, &MemoryUse::of(&module).unwrap(), &Origins::of(&module), 0).unwrap();
+        let target = Target::parse("tpu_v5e").unwrap();
+        let report = Report::new(&module, &target).unwrap();
+        let found = Timeline::of(&report, 0, &mut Palette::default()).unwrap();
         let names: Vec<&str> = found.layers.iter().map(|layer| &*layer.name).collect();
         assert_eq!(
             (names[0], names[1], names[2], *names.last().unwrap()),
@@ -221,7 +242,13 @@ mod tests {
 
     #[test]
     fn the_outline_of_layers() {
-        let layer = |live: &[i64]| Layer { name: String::new(), live: live.to_vec(), at_peak: 0, path: String::new() };
+        let layer = |live: &[i64]| Layer {
+            name: String::new(),
+            colour: 0,
+            live: live.to_vec(),
+            at_peak: 0,
+            path: String::new(),
+        };
         let mut layers = [layer(&[1, 1]), layer(&[0, 3])];
         draw(&mut layers, 4);
         let [below, above] = layers.map(|layer| layer.path);

@@ -1,0 +1,132 @@
+//! The buffers of a memory as rectangles of time and address.
+//!
+//! What is live for the whole run lies at the bottom. The temporaries lie above it, at the offsets that [`offsets`]
+//! finds: the text has none, and XLA may choose others.
+
+use super::palette::{self, Palette};
+use super::timeline::{HEIGHT, WIDTH};
+use crate::hlo::measure::Report;
+use crate::hlo::occupied::Occupied;
+use crate::hlo::screen::bytes;
+use serde::Serialize;
+use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
+use tensor_layout::text::Error;
+
+/// The most rectangles; smaller buffers are not drawn.
+const MOST: usize = 300;
+
+/// The steps of the search for offsets: about a hundredth of a second.
+const LIMITS: SearchLimits = SearchLimits { capacity: None, steps: 200_000 };
+
+/// The rectangles of a memory.
+#[derive(Serialize)]
+pub struct Addresses {
+    /// The bytes of the drawing.
+    pub bytes: i64,
+    /// The largest buffers, the largest first.
+    pub buffers: Vec<Rectangle>,
+    /// The number of the buffers that are not drawn.
+    pub others: usize,
+}
+
+/// A buffer in the drawing.
+#[derive(Serialize)]
+pub struct Rectangle {
+    pub title: String,
+    pub colour: usize,
+    /// The first and the last instruction.
+    pub live: (usize, usize),
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Addresses {
+    /// The rectangles of a memory.
+    ///
+    /// # Errors
+    /// 64 bits do not hold the bytes.
+    pub fn of(report: &Report, space: u8, instructions: usize, palette: &Palette) -> Result<Addresses, Error> {
+        let owners = report.occupied(space)?;
+        let (offsets, bytes) = place(&owners)?;
+        let others = owners.len().saturating_sub(MOST);
+        let draw = |(own, offset): (&Occupied, i64)| rectangle(own, offset, (instructions, bytes), palette);
+        Ok(Addresses { bytes, others, buffers: owners.iter().zip(offsets).take(MOST).map(draw).collect() })
+    }
+}
+
+/// The offsets of all owners, and the bytes that they need.
+fn place(owners: &[Occupied]) -> Result<(Vec<i64>, i64), Error> {
+    let is_whole = |own: &&Occupied| palette::whole(own.kind).is_some();
+    let whole: i64 = owners.iter().filter(is_whole).map(|own| own.bytes).sum();
+    let range = |own: &Occupied| LiveRange { live: own.live, bytes: own.bytes, alignment: 1 };
+    let ranges: Vec<LiveRange> = owners.iter().filter(|own| !is_whole(own)).map(range).collect();
+    let arena = offsets(&ranges, &LIMITS).map_err(|error| Error::new(error.to_string()).too_large())?;
+    let (mut below, mut above) = (0, arena.offsets.into_iter());
+    let offset = |own: &Occupied| {
+        if is_whole(&own) {
+            below += own.bytes;
+            return below - own.bytes;
+        }
+        whole.saturating_add(above.next().unwrap_or(0))
+    };
+    let found = owners.iter().map(offset).collect();
+    Ok((found, whole.saturating_add(arena.bytes)))
+}
+
+fn rectangle(own: &Occupied, offset: i64, (instructions, most): (usize, i64), palette: &Palette) -> Rectangle {
+    let x = |at: usize| at as f64 / instructions as f64 * WIDTH as f64;
+    let y = |bytes: i64| bytes as f64 / most.max(1) as f64 * HEIGHT;
+    let (from, to) = own.live;
+    let line = palette::line(&own.origin);
+    let shape = if own.shape.is_empty() { String::new() } else { format!(" {}", own.shape) };
+    Rectangle {
+        title: format!("{}{shape}: {}, instructions {from} to {to}, {line}", own.name, bytes(own.bytes)),
+        colour: palette.of_buffer(own.kind, &own.origin),
+        live: own.live,
+        x: x(from),
+        y: HEIGHT - y(offset.saturating_add(own.bytes)),
+        // A buffer of one instruction of many is seen, too.
+        width: x(to + 1 - from).max(1.0),
+        height: y(own.bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tensor_layout::hlo::Module;
+    use tensor_layout::targets::Target;
+
+    /// No two rectangles overlap, and none leaves the drawing.
+    #[test]
+    fn rectangles_are_apart() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo");
+        let target = Target::parse("tpu_v5e").unwrap();
+        let mut checked = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "hlo") {
+                continue;
+            }
+            let module = Module::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let report = Report::new(&module, &target).unwrap();
+            for (space, own) in &report.used().spaces {
+                let owners = report.occupied(*space).unwrap();
+                let (offsets, bytes) = place(&owners).unwrap();
+                assert!(bytes >= own.peak, "{path:?}");
+                for (k, (one, at)) in owners.iter().zip(&offsets).enumerate() {
+                    assert!(*at >= 0 && at + one.bytes <= bytes, "{path:?} {}", one.name);
+                    for (other, beside) in owners[..k].iter().zip(&offsets) {
+                        let together = one.live.0 <= other.live.1 && other.live.0 <= one.live.1;
+                        let apart = at + one.bytes <= *beside || beside + other.bytes <= *at;
+                        assert!(!together || apart, "{path:?}: {} and {}", one.name, other.name);
+                        checked += usize::from(together);
+                    }
+                }
+            }
+        }
+        assert!(checked > 1000, "{checked}");
+    }
+}
