@@ -18,6 +18,8 @@
 # make fuzz            every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds
 # make random          a million random maps and layouts, and 100,000 programs; RANDOM_CASES="programs 1000" for others
 # make package         two Debian packages, tried
+# make release         all files of a release, tried, with checksums, into target/release-files;
+#                      PARTS="wheel crates": only those
 # make lint-python     the tables of benches beside their results, and ruff and mypy over tools/bench where they are installed
 # make deny            licences and advisories of all crates, where cargo-deny is installed
 
@@ -28,7 +30,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed test/embed/static, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup quick lint environments test test-long test-all test-jax test-python test-tpu test-web web wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
+.PHONY: all setup quick lint environments test test-long test-all test-jax test-python test-tpu test-web web wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package release
 all: test
 
 setup:
@@ -91,6 +93,9 @@ demo: setup
 
 package: setup
 	@tools/package.sh
+
+release: setup
+	@tools/release.sh $(PARTS)
 
 bench: setup
 	cargo bench --workspace

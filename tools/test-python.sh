@@ -13,10 +13,24 @@ if ! tools/python.sh "$home" tools/test-python.txt; then
 fi
 rm -rf target/wheels
 # Tests take the artifacts of a build for development.
-profile=dev
-[[ ${1-} == --wheel ]] && profile=release
+profile=dev folder=debug
+[[ ${1-} == --wheel ]] && profile=release folder=release
+# The commands are scripts of the wheel.
+cargo build --quiet --profile "$profile" -p layout-inspect -p layout-translate
+scripts=tools/python/tensor_layout._native.data/scripts
+rm -rf "$scripts"
+for command in layout-inspect layout-translate; do
+  install -D -s "${CARGO_TARGET_DIR:-target}/$folder/$command" "$scripts/$command"
+done
 PATH="$PWD/$home/bin:$PATH" "$home/bin/maturin" build --quiet --profile "$profile" --manifest-path tools/python/Cargo.toml --out target/wheels \
   --interpreter "$home/bin/python"
+# Module and commands run on each Linux that the name of the wheel says.
+platform=$(basename target/wheels/*.whl .whl)
+platform=${platform##*-}
+"$home/bin/auditwheel" show target/wheels/*.whl | tr '\n' ' ' | grep -qF "platform tag: \"${platform%%.*}\"" || {
+  echo "test-python: auditwheel does not find the wheel to be for $platform" >&2
+  exit 1
+}
 [[ ${1-} != --wheel ]] || exit 0
 
 # The package without what it depends on, which each Python has by itself.

@@ -137,14 +137,15 @@ fn metadata() -> Metadata {
         links.insert(id(&node["id"]), linked.collect());
     }
     let members = all(&all_of_it, "workspace_members").map(id);
-    // Shipped are the tools, the plugin, and the static library of libLayout.so, which Cargo does not publish.
+    // Shipped are the tools, and libraries for others: the plugin, and those that Cargo does not publish, which are the
+    // static library of libLayout.so and the Python module.
     let kinds = |member: &str| {
         let targets = all(&packages[member], "targets").flat_map(|target| all(target, "kind"));
         targets.filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>()
     };
     let is_shipped = |member: &String| {
         let published = packages[member]["publish"].is_null();
-        kinds(member).iter().any(|kind| kind == "staticlib" || published && ["bin", "cdylib"].contains(&kind.as_str()))
+        kinds(member).iter().any(|kind| ["staticlib", "cdylib"].contains(&kind.as_str()) || published && kind == "bin")
     };
     let shipped = members.filter(is_shipped).collect();
     Metadata { packages, links, shipped }

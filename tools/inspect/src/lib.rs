@@ -29,7 +29,10 @@ mod svg;
 mod text_picture;
 mod view;
 
-pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report, program_text};
+pub use library::{
+    PlanQuestion, Unwritten, Written, layout_plan, memory_difference, memory_page, memory_report, memory_tensors,
+    program_text,
+};
 pub use moves::wrong_transpose;
 pub use plan::EntryOption;
 pub use protocol::answers;

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::hlo::exhausted::Exhausted;
-use crate::hlo::{self, Report, screen};
+use crate::hlo::{self, PageOptions, Report, difference, page, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, Capacities, EntryOption, PlanRequest};
 use layout_console::{Complaint, guarded, with_room};
@@ -44,8 +44,51 @@ fn warned(text: &str, module: &Module) -> String {
 }
 
 /// Makes a report on a stack of its own; a panic in it is an error.
-fn alone(report: impl FnOnce() -> Result<Written, Unwritten> + Send) -> Result<Written, Unwritten> {
+fn alone<T: Send>(report: impl FnOnce() -> Result<T, Unwritten> + Send) -> Result<T, Unwritten> {
     with_room(|| guarded(report).unwrap_or_else(|bug| Err(bug.into())))
+}
+
+/// What `say` makes of the report on HLO text.
+fn reported<T: Send>(
+    text: &str,
+    machine: &str,
+    say: impl FnOnce(&Report) -> Result<T, Error> + Send,
+) -> Result<T, Unwritten> {
+    alone(|| {
+        let target = Target::parse(machine).map_err(Unwritten::Machine)?;
+        let module = Module::parse(text).map_err(Unwritten::Program)?;
+        Ok(say(&Report::new(&module, &target)?)?)
+    })
+}
+
+/// The page of HLO text: as from `layout-inspect hlo --html`, with at most `top` entries in each list.
+///
+/// # Errors
+/// As of [`memory_report`].
+pub fn memory_page(text: &str, machine: &str, top: usize) -> Result<String, Unwritten> {
+    let target = Target::parse(machine).map_err(Unwritten::Machine)?;
+    let asked = PageOptions { machine, target: &target, top: Some(top), plan: None };
+    reported(text, machine, |report| Ok(page(report, asked)?.html))
+}
+
+/// All tensors of HLO text, the largest first: a JSON list of the objects that `worst` of a report has.
+///
+/// # Errors
+/// As of [`memory_report`].
+pub fn memory_tensors(text: &str, machine: &str) -> Result<String, Unwritten> {
+    reported(text, machine, |report| {
+        let (tensors, _, _) = report.tensors(usize::MAX, 0)?;
+        Ok(json!(tensors.into_iter().map(|own| own.tensor).collect::<Vec<_>>()).to_string())
+    })
+}
+
+/// The difference of two programs: as from `layout-inspect hlo --diff`, with at most `top` lines of the program.
+///
+/// # Errors
+/// As of [`memory_report`].
+pub fn memory_difference(texts: [&str; 2], machine: &str, top: usize) -> Result<String, Unwritten> {
+    let [before, after] = texts.map(|text| reported(text, machine, |report| report.summary(usize::MAX)));
+    Ok(difference(&before?, &after?, top))
 }
 
 /// The text of a file, decompressed where gzip or zstd compressed it, or of the module of a dump folder.

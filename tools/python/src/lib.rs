@@ -35,5 +35,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relayouts::relayout, module)?)?;
     module.add_function(wrap_pyfunction!(programs::program_text, module)?)?;
     module.add_function(wrap_pyfunction!(programs::memory_report, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::memory_page, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::memory_tensors, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::memory_difference, module)?)?;
     module.add_function(wrap_pyfunction!(programs::layout_plan, module)?)
 }

@@ -1,8 +1,10 @@
 """The classes and functions: examples, pickling, errors, drawings, reports."""
 
 import ast
+import dataclasses
 import doctest
 import gzip
+import json
 import pickle
 import re
 import subprocess
@@ -52,7 +54,7 @@ class Examples(unittest.TestCase):
 
     def test_of_the_page(self):
         page = (ROOT / "docs/python.md").read_text()
-        blocks = re.findall(r"^```(\w+)(.*)\n([^`]*)^```$", page, re.MULTILINE)
+        blocks = re.findall(r"^```(\w+)(.*)\n((?:.*\n)*?)^```$", page, re.MULTILINE)
         self.assertEqual({kind for kind, _, _ in blocks}, {"python", "sh"})
         # The commands of the shell are those that have made this package.
         self.assertEqual([text for kind, _, text in blocks if kind == "sh"], ["make wheel\n"])
@@ -365,6 +367,55 @@ class Programs(unittest.TestCase):
         self.assertEqual(bars[0], ("160.0", f"{3200 / 53248 * 160:.1f}"))
         self.assertIn('<data value="53248" title="53,248 bytes">52.0 KiB</data>', page)
         self.assertIn("keep what m.py:7 makes in bf16", page)
+
+    def test_the_notebook_begins_with_the_peak(self):
+        for program, words in ((SCHEDULED, "It fits:"), (SCHEDULED.replace(":T(8,128)", ""), "The peak is")):
+            page = tl.report(program)._repr_html_()
+            self.assertLess(page.index(words), page.index("<table>"))
+            self.assertLess(page.index("What is live at the peak"), page.index("<caption>Memories"))
+
+    def test_a_report_in_other_forms(self):
+        found = tl.report(SCHEDULED)
+        printed = self.command("layout-inspect", "hlo", "-", "--summary", "--json", "--top", "10", input=SCHEDULED)
+        self.assertEqual(found.to_dict() | {"file": "-"}, json.loads(printed))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            found.to_html(path)
+            page = self.command("layout-inspect", "hlo", "-", "--html", "-", input=SCHEDULED)
+            self.assertEqual(path.read_text(), page)
+            self.assertRaises(OSError, found.to_html, Path(folder) / "none" / "page.html")
+            old = Path(folder) / "old.hlo"
+            old.write_text(SCHEDULED)
+            new = SCHEDULED.replace("100", "200")
+            change = found.compare(tl.report(new))
+            self.assertEqual(str(change), self.command("layout-inspect", "hlo", "-", "--diff", str(old), "--top", "10", input=new))
+        self.assertEqual(change.peak, change.after.peak.bytes - found.peak.bytes)
+        self.assertIn(f'<data value="{change.peak}"', change._repr_html_())
+        self.assertEqual(tl.report(new).compare(found).peak, -change.peak)
+
+    def test_tensors(self):
+        found = tl.report(SCHEDULED, top=1)
+        self.assertEqual([own.name for own in found.tensors], ["b", "x", "a", "y"])
+        self.assertEqual(sum(own.padded_bytes for own in found.tensors), 53248 + 2 * 4096 + 400)
+        self.assertEqual(found.tensors[0], found.worst[0])
+        self.assertEqual(pickle.loads(pickle.dumps(found)).tensors, found.tensors)
+
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_tensors_as_a_table(self):
+        import pandas
+
+        table = pandas.DataFrame(tl.report(SCHEDULED).tensors)
+        self.assertEqual(list(table.columns), [field.name for field in dataclasses.fields(_reports.Tensor)])
+        self.assertEqual(table.groupby("kind").padded_bytes.sum().to_dict(), {"argument": 4096, "output": 400, "temporary": 57344})
+
+    def command(self, name, *arguments, input=""):
+        """What a command prints that the wheel has installed beside the package."""
+        path = Path(tl.__file__).parents[1] / "bin" / name
+        return subprocess.run([path, *arguments], input=input, capture_output=True, text=True, check=True).stdout
+
+    def test_commands(self):
+        self.assertEqual(self.command("layout-inspect", "--version"), f"layout-inspect {tl.__version__}, built without MLIR\n")
+        self.assertIn("#layout.tiled<{1,0:T(8,128)}>", self.command("layout-translate", "--import-hlo", input=SCHEDULED))
 
     def test_plan_of_a_small_memory(self):
         text = "HloModule m\nENTRY e {\n  x = f32[1024,1024] parameter(0)\n  ROOT y = f32[1024,1024] negate(x)\n}"

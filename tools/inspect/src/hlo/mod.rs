@@ -10,7 +10,7 @@ pub mod json;
 pub mod measure;
 pub mod occupied;
 pub mod origins;
-mod page;
+pub mod page;
 pub mod rows;
 mod screen;
 pub mod summary;
@@ -190,7 +190,6 @@ fn one(
 struct Exported<'m> {
     file: &'m str,
     text: &'m str,
-    module: &'m Module,
     report: &'m Report<'m>,
 }
 
@@ -227,7 +226,7 @@ fn export(
     };
     let (module, peaks) = ordered(options, file, &text).map_err(not_whole)?;
     let report = Report::new(&module, target).map_err(|error| Complaint::in_file(file, &text, &[error]))?;
-    write(&Exported { file, text: &text, module: &module, report: &report.with_order_peaks(peaks) })
+    write(&Exported { file, text: &text, report: &report.with_order_peaks(peaks) })
 }
 
 /// Writes the buffers of a program as a trace.
@@ -243,7 +242,7 @@ fn html(options: &HloOptions, to: &Path, target: &Target, own: &Exported, most: 
         .map_err(|error| Complaint::new(error.message))?;
     let plan = options.plan.then(|| (options.entry, Clock::new(Some(options.seconds))));
     let asked = PageOptions { machine: &options.machine, target, top: options.top, plan };
-    let WrittenPage { html, unplanned } = page(own.module, own.report, asked).map_err(|error| own.complaint(error))?;
+    let WrittenPage { html, unplanned } = page(own.report, asked).map_err(|error| own.complaint(error))?;
     write(to, &html)?;
     let unplanned = unplanned.map(|why| complaint(own.file, own.text, why));
     Complaint::together(unplanned.into_iter().chain(own.over(most)?).collect()).map_or(Ok(()), Err)

@@ -60,7 +60,7 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
     let report = Report::new(&module, &target).map_err(of_text)?.with_order_peaks(schedule.map(|(_, peaks)| peaks));
     if request.html {
-        return paged(request, &module, &report, &target);
+        return paged(request, &report, &target);
     }
     let top = request.top.unwrap_or(TOP);
     match &request.old {
@@ -70,13 +70,13 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
 }
 
 /// A report as a page.
-fn paged(request: &Hlo, module: &Module, report: &Report, target: &Target) -> Result<Answer, Failure> {
+fn paged(request: &Hlo, report: &Report, target: &Target) -> Result<Answer, Failure> {
     let seconds = checked_seconds(request.seconds)?.unwrap_or(PLAN_SECONDS);
     let plan = request.plan.then_some((request.entry, Clock::new(Some(seconds)).silent()));
     let no_plan = [("plan", request.plan, spread::NO_PAGE)];
     spread::only(target, &no_plan).map_err(|error| Failure::of_field("plan", error))?;
     let options = PageOptions { machine: &request.machine, target, top: request.top, plan };
-    let written = page(module, report, options).map_err(|error| Failure::of_field("text", error))?;
+    let written = page(report, options).map_err(|error| Failure::of_field("text", error))?;
     Ok(Answer::Page { html: written.html })
 }
 

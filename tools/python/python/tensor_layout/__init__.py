@@ -28,9 +28,10 @@ from ._native import (
     relayout,
 )
 from ._programs import watch
-from ._reports import Exhausted, Plan, Report, plan, report
+from ._reports import Comparison, Exhausted, Plan, Report, plan, report
 
 __all__ = [
+    "Comparison",
     "Exhausted",
     "IndexingMap",
     "Layout",

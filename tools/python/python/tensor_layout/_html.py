@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._native import Shape, TensorLayout
-    from ._reports import Plan, Report
+    from ._reports import Comparison, Plan, Report
 
 _STYLE = """<style>
 .tensor-layout table { border-collapse: collapse; margin: 0.5em 0 1em; }
@@ -169,10 +169,11 @@ def report(of: Report) -> str:
     ]
     return _page(
         f"<h4>Memory of {_code(of.module)}</h4>",
-        _table("Memories", ["memory", "arguments", "outputs", "constants", "temporaries", "peak", "at", "padding"], memories),
+        _verdict(of),
         _table("What is live at the peak", ["buffer", "kind", "takes", "made", "last read", "source"], live),
         _table("What lowers the peak of the main memory", ["change", "saves", "peak then", "costs", "JAX"], advice),
         _table("The peak by source line", ["line", "buffers", "takes", "data"], lines),
+        _table("Memories", ["memory", "arguments", "outputs", "constants", "temporaries", "peak", "at", "padding"], memories),
         _table(
             "Most padding: data full, padding hollow",
             ["tensor", "kind", "data and padding", "takes", "data", "lanes", "source"],
@@ -184,6 +185,29 @@ def report(of: Report) -> str:
             moved,
         ),
     )
+
+
+def _verdict(of: Report) -> str:
+    """Whether the peak of the main memory fits, and where it is."""
+    peak, place = of.peak, of.peak.source or of.peak.op_name
+    where = f" at {_code(of.peak.instruction)}" + (f", {escape(place)}" if place else "")
+    if peak.capacity is None:
+        return f"<p>The peak is {_size(peak.bytes)}{where}.</p>"
+    fits = "It fits" if peak.bytes <= peak.capacity else "It does not fit"
+    return f"<p><strong>{fits}:</strong> the peak is {_size(peak.bytes)} of {_size(peak.capacity)}{where}.</p>"
+
+
+def comparison(of: Comparison) -> str:
+    parts = {
+        "arguments": [own.arguments.padded for own in (of.before, of.after)],
+        "outputs": [own.outputs.padded for own in (of.before, of.after)],
+        "temporaries": [own.temporaries for own in (of.before, of.after)],
+        "peak": [own.peak.bytes for own in (of.before, of.after)],
+    }
+    rows: list[list[_Cell]] = [
+        [name, _size(before), _size(after), _size(after - before)] for name, (before, after) in parts.items()
+    ]
+    return _page(_table("The main memory", ["", "before", "after", "change"], rows))
 
 
 def plan(of: Plan) -> str:

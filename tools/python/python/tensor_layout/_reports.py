@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from . import _html, _native
@@ -120,7 +123,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor with padding; ``lanes`` and ``sublanes`` are the sizes of its minor dimensions, and in whole tiles."""
+    """A tensor; ``lanes`` and ``sublanes`` are the sizes of its minor dimensions, and in whole tiles."""
 
     name: str
     computation: str
@@ -161,7 +164,17 @@ class Transfers:
 
 @dataclass(frozen=True)
 class Report:
-    """The memory that a program takes. ``str()`` is one screen; all numbers are bytes."""
+    """The memory that a program takes. ``str()`` is one screen; all numbers are bytes.
+
+    >>> program = "HloModule m\\nENTRY e {\\n  ROOT x = f32[9,3]{1,0:T(8,128)} parameter(0)\\n}"
+    >>> found = report(program)
+    >>> found.to_dict()["peak"]["bytes"]
+    16384
+    >>> [tensor.padded_bytes for tensor in found.tensors]
+    [8192]
+    >>> found.compare(report(program.replace("9", "8"))).peak
+    -8192
+    """
 
     module: str
     scheduled: bool
@@ -177,6 +190,9 @@ class Report:
     relayouts: tuple[Move, ...]
     transfers: Transfers
     text: str
+    _written: str = field(repr=False, compare=False)
+    _program: str = field(repr=False, compare=False)
+    _machine: str = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -186,6 +202,48 @@ class Report:
 
     def _repr_html_(self) -> str:
         return _html.report(self)
+
+    @cached_property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All tensors of the program, the largest first. ``pandas.DataFrame(report.tensors)`` is a table of them."""
+        found = json.loads(_native.memory_tensors(self._program, self._machine))
+        return tuple(_object(Tensor, entries, {}) for entries in found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that ``layout-inspect hlo --summary --json`` prints."""
+        return json.loads(self._written)
+
+    def to_html(self, path: str | os.PathLike[str], top: int = 30) -> None:
+        """Writes the page of ``layout-inspect hlo --html``, with at most ``top`` entries in each list."""
+        Path(path).write_text(_native.memory_page(self._program, self._machine, top), encoding="utf-8")
+
+    def compare(self, other: Report, top: int = 10) -> Comparison:
+        """What changes from this program to another one, with at most ``top`` of its lines."""
+        text = _native.memory_difference(self._program, other._program, self._machine, top)
+        return Comparison(before=self, after=other, text=text)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two programs. ``str()`` is a line for each part of each memory and each source line that changes."""
+
+    before: Report
+    after: Report
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.before.module} and {self.after.module}: peak {self.peak:+} bytes>"
+
+    def _repr_html_(self) -> str:
+        return _html.comparison(self)
+
+    @property
+    def peak(self) -> int:
+        """By how many bytes the peak of the main memory grows."""
+        return self.after.peak.bytes - self.before.peak.bytes
 
 
 @dataclass(frozen=True)
@@ -334,9 +392,11 @@ def report(program: Any, *arguments: Any, machine: Any = "tpu_v5e", top: int = 1
     >>> found.advice[0].code, found.advice[0].saves
     ('jax.jit(f, donate_argnames=("x",))', 512000)
     """
-    written, text = _native.memory_report(text_of(program, *arguments, **keywords), str(machine), top)
+    source = text_of(program, *arguments, **keywords)
+    written, text = _native.memory_report(source, str(machine), top)
     found = json.loads(written)
-    return _object(Exhausted if "error" in found else Report, found | {"text": text}, _CLASSES)
+    own = {"text": text, "_written": written, "_program": source, "_machine": str(machine)}
+    return _object(Exhausted if "error" in found else Report, found | own, _CLASSES)
 
 
 def plan(

@@ -125,9 +125,9 @@ pub struct WrittenPage {
 ///
 /// # Errors
 /// 64 bits do not hold the bytes.
-pub fn page(module: &Module, report: &Report, options: PageOptions) -> Result<WrittenPage, Error> {
+pub fn page(report: &Report, options: PageOptions) -> Result<WrittenPage, Error> {
     let PageOptions { machine, target, top, plan } = options;
-    let top = top.unwrap_or(TOP);
+    let (module, top) = (report.module(), top.unwrap_or(TOP));
     let plan = plan.map(|(entry, mut clock)| {
         let planned = guarded(|| Planned::of(module, target, entry, &mut clock, top));
         planned.unwrap_or_else(|bug| Err(Unplanned::Wrong(None, bug))).map_err(|why| located(module, target, why))
@@ -136,19 +136,18 @@ pub fn page(module: &Module, report: &Report, options: PageOptions) -> Result<Wr
         Some(Err(why)) => (None, Some(why)),
         plan => (plan.transpose().unwrap_or_default(), None),
     };
-    let html = shown(module, report, machine, top, (plan, unplanned.as_ref().map(|why| why.message.clone())))?;
+    let html = shown(report, machine, top, (plan, unplanned.as_ref().map(|why| why.message.clone())))?;
     Ok(WrittenPage { html, unplanned })
 }
 
 /// The page with this plan, or the reason why there is none.
 fn shown(
-    module: &Module,
     report: &Report,
     machine: &str,
     top: usize,
     (mut plan, unplanned): (Option<Planned>, Option<String>),
 ) -> Result<String, Error> {
-    let mut summary = report.advised(top)?;
+    let (module, mut summary) = (report.module(), report.advised(top)?);
     let (tensors, others, rest) = report.tensors(top, SEARCHED)?;
     let mut pictures = Pictures::default();
     let picture = |RankedTensor { tensor, is_top }| ShownTensor {
