@@ -75,6 +75,26 @@ ENTRY main {
 }
 ";
 
+/// Numbers of a flat array by rows of 8 by 4, whose last dimensions fill little of the lanes.
+const FLAT: &str = "HloModule flat, is_scheduled=true
+
+ENTRY main {
+  x = s32[131072]{0:T(1024)} parameter(0), metadata={op_name=\"x\"}
+  z = s32[] constant(0)
+  r = s32[4096,8,4]{2,1,0:T(8,128)} reshape(x), metadata={op_name=\"jit(f)/reshape\" source_file=\"m.py\" source_line=7}
+  m = s32[4096,4]{1,0:T(8,128)} reduce(r, z), dimensions={1}, to_apply=add, metadata={op_name=\"jit(f)/sum\" source_file=\"m.py\" source_line=7}
+  b = s32[4096,4]{1,0:T(8,128)} broadcast(z), dimensions={}
+  a = s32[4096,4]{1,0:T(8,128)} add(m, b)
+  ROOT y = s32[4]{0:T(128)} reduce(a, z), dimensions={0}, to_apply=add
+}
+
+add {
+  p = s32[] parameter(0)
+  q = s32[] parameter(1)
+  ROOT s = s32[] add(p, q)
+}
+";
+
 #[test]
 fn what_is_said_is_what_the_changed_program_takes() {
     let header = ("is_scheduled=true", "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }");
@@ -89,21 +109,44 @@ fn what_is_said_is_what_the_changed_program_takes() {
     let last = "  ROOT g1 =";
     let again = [("custom-call(h1, g2)", "custom-call(h1.again, g2)"), (last, &format!("{again}\n{last}"))];
     check(LAYERS, "recompute", "h1", &again);
-    let gathered = |name: &str| {
-        format!(
-            "  {name}.whole = f32[1024,128]{{1,0:T(8,128)}} all-gather({name}), replica_groups=[1,4]<=[4], dimensions={{0}}, use_global_device_ids=true, channel_id=1\n"
-        )
+    let last =
+        [("s32[4096,8,4]{2,1,0:T(8,128)}", "s32[4096,8,4]{0,2,1:T(4,128)}"), ("{1,0:T(8,128)}", "{0,1:T(4,128)}")];
+    check(FLAT, "order", "r", &last);
+    check(FLAT, "order", "m", &last);
+}
+
+/// An order helps where the source's order is that of the memory, and where no product decides.
+#[test]
+fn orders_are_told_where_the_source_decides() {
+    let of = |text: &str| {
+        let found = report(text);
+        let is_it = |own: &&Value| own["kind"] == json!("order");
+        found["advice"].as_array().unwrap().iter().find(is_it).map(|own| own["code"].as_str().unwrap().to_string())
     };
-    let (a, b) = (gathered("a"), gathered("b"));
-    let cut = [
-        ("f32[1024,128]{1,0:T(8,128)} parameter", "f32[256,128]{1,0:T(8,128)} parameter"),
-        (", sharding={replicated}", ""),
-        ("  s =", &format!("{a}  s =")),
-        ("custom-call(a)", "custom-call(a.whole)"),
-        ("  ROOT", &format!("{b}  ROOT")),
-        ("(s, b)", "(s, b.whole)"),
-    ];
-    check(WHOLE, "shard", "a", &cut);
+    let code = ".reshape(8, 4, 4096) at m.py:7, with the data in that order, and its axes in what reads it";
+    assert_eq!(of(FLAT), Some(code.to_string()));
+    let product = FLAT.replace("broadcast(z), dimensions={}", "custom-call(r), custom_call_target=\"f\"");
+    let ordered = FLAT.replace("{2,1,0:T(8,128)}", "{0,2,1:T(4,128)}").replace("{1,0:T(8,128)}", "{0,1:T(4,128)}");
+    let wide = FLAT.replace("[4096,8,4]", "[32,8,512]").replace("[4096,4]", "[32,512]").replace("s32[4]", "s32[512]");
+    for other in [product, ordered, wide] {
+        assert_eq!(of(&other), None, "{other}");
+    }
+}
+
+/// What every device has whole is told with its bytes, and without a peak: that is XLA's to say.
+#[test]
+fn arguments_that_are_replicated() {
+    let found = report(WHOLE);
+    let code =
+        "in_shardings for w: NamedSharding(mesh, P(\"x\")), with the axis at the largest dimension of each array";
+    let whole = 2 * 1024 * 128 * 4;
+    let expected = json!([{"name": "w", "devices": 4, "bytes": whole, "part": whole / 4, "code": code}]);
+    assert_eq!(found["replicated"], expected);
+    for other in
+        [WHOLE.replace("num_partitions=4", "num_partitions=1"), WHOLE.replace("replicated", "devices=[4,1]<=[4]")]
+    {
+        assert_eq!(report(&other)["replicated"], json!(null), "{other}");
+    }
 }
 
 /// Each piece of advice has the code that does it, with the names of the function's arguments.

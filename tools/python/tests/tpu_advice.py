@@ -148,6 +148,23 @@ class Advice(unittest.TestCase):
         after = lowered(lambda x, w: images(x, w, lambda y: y.astype(BF16)), *IMAGES)
         self.check(lowered(images, *IMAGES), after, "type", "conv_general_dilated")
 
+    def test_order_of_dimensions(self):
+        """Numbers by rows of 8 by 4, and the same with the long dimension last."""
+        for dtype, f in [(S32, lambda x, axis: (x % 7).sum(axis)), (BF16, lambda x, axis: jnp.tanh(x).max(axis))]:
+            flat = array(dtype, 1 << 25)
+            before = lowered(lambda x: f(x.reshape(1 << 20, 8, 4), 1), flat)
+            after = lowered(lambda x: f(x.reshape(8, 4, 1 << 20), 0), flat)
+            self.check(before, after, "order", ".reshape(8, 4, 1048576)")
+
+    def test_orders_and_sizes_that_change_nothing(self):
+        """XLA lays out what a product makes, and a dimension of 8 takes more than one of 3."""
+        x, w = array(F32, 64, 4096, 512), array(F32, 512, 3)
+        orders = [lowered(lambda x, w, to=to: jnp.einsum(f"btd,dh->{to}", x, w), x, w) for to in ("bth", "hbt", "bht")]
+        self.assertEqual(len({own.compile().memory_analysis().peak_memory_in_bytes for own in orders}), 1)
+        rows = [lowered(lambda p, i: jnp.sin(p[i]).sum(), array(F32, 1 << 20, n), array(S32, 1 << 22)) for n in (3, 8)]
+        three, eight = (own.compile().memory_analysis().peak_memory_in_bytes for own in rows)
+        self.assertLess(three, eight)
+
     def test_values_of_a_line_are_made_again(self):
         policy = jax.checkpoint_policies.save_only_these_names("kept")
         after = lowered(layers(lambda layer: jax.checkpoint(layer, policy=policy)), *LAYERS)

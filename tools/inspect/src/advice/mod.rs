@@ -18,8 +18,9 @@
 //! | `donate` | an argument whose memory an output takes |
 //! | `layouts` | another layout of an argument or an output, or of both together |
 //! | `narrow` | a smaller element type |
+//! | `order` | another order of dimensions in the source |
 //! | `recompute` | values that the backward pass makes again |
-//! | `shard` | an argument that is replicated over devices |
+//! | `shard` | not counted: arguments that are replicated over devices |
 //! | `price` | what a change costs |
 //!
 //! A program that has no schedule has none of this: its peak is not XLA's.
@@ -27,9 +28,10 @@
 mod donate;
 mod layouts;
 mod narrow;
+mod order;
 mod price;
 mod recompute;
-mod shard;
+pub mod shard;
 
 use crate::hlo::origins::{Origins, Provenance};
 use layout_plan::memory::{Buffer, FrameBuffers, LiveBuffer, MemoryUse, Role, RunsAs};
@@ -81,9 +83,9 @@ pub struct AdvisedEnd {
 pub enum AdviceKind {
     Donate,
     Layout,
+    Order,
     Type,
     Recompute,
-    Shard,
 }
 
 impl AdviceKind {
@@ -172,7 +174,7 @@ impl<'m> Advised<'m> {
 
     fn candidates(&self) -> Vec<Candidate<'_>> {
         let kinds =
-            [donate::candidates, layouts::candidates, narrow::candidates, recompute::candidates, shard::candidates];
+            [donate::candidates, layouts::candidates, narrow::candidates, order::candidates, recompute::candidates];
         kinds.iter().flat_map(|of_kind| of_kind(self)).collect()
     }
 

@@ -44,10 +44,6 @@ impl<'m> Prices<'m> {
         if matches!(&*own.opcode, "parameter" | "tuple" | "get-tuple-element" | "bitcast" | "constant") {
             return Some(0);
         }
-        // A machine's costs are those of one device.
-        if own.opcode.starts_with("all-gather") {
-            return None;
-        }
         let operands: Vec<&Array> =
             own.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape)).collect();
         if let ("copy", [from], Shape::Array(to)) = (&*own.opcode, &operands[..], &own.shape) {

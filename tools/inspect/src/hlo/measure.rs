@@ -4,7 +4,7 @@ use super::origins::{Origins, Provenance};
 use super::summary::{
     Bytes, Kind, Listed, LiveTensor, Memory, Move, OrderAnswer, Peak, Share, Summary, Tensor, Transfers, space_name,
 };
-use crate::advice::Advised;
+use crate::advice::{Advised, shard};
 use crate::schedule::{OrderPeaks, ScheduleOption};
 use layout_plan::memory::{self, Footprint, LaneUse, LiveBuffer, MemoryUse, Moment, RelayoutKind, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -98,6 +98,7 @@ impl<'m> Report<'m> {
             peak: main.map_or_else(|| self.peak(0, &[], top), |memory| memory.peak.clone()),
             live_at_peak: of_main(|memory| memory.live_at_peak),
             advice: Vec::new(),
+            replicated: Vec::new(),
             worst: self.worst(owned, top),
             spaces,
             relayouts,
@@ -114,8 +115,10 @@ impl<'m> Report<'m> {
         let (module, target, used, origins) = (self.module, self.target, &self.used, &self.origins);
         let at = used.spaces.get(&0).map_or(0, |own| own.at);
         let live = used.live_buffers(module, 0, at)?;
-        let advice = Advised { module, target, used, origins, live: &live }.advice(top)?;
-        Ok(Summary { advice, ..self.summary(top)? })
+        let advised = Advised { module, target, used, origins, live: &live };
+        let (advice, mut replicated) = (advised.advice(top)?, shard::replicated(&advised)?);
+        replicated.truncate(top);
+        Ok(Summary { advice, replicated, ..self.summary(top)? })
     }
 
     fn memory(&self, space: u8, top: usize) -> Result<Memory, Error> {

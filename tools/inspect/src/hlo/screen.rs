@@ -1,6 +1,6 @@
 //! The memory report on one screen, about 40 lines of 100 columns; a table of several files; and a difference of two.
 
-use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Share, Summary};
+use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Replicated, Share, Summary};
 use crate::advice::Advice;
 use std::collections::BTreeMap;
 use tensor_layout::text::counted;
@@ -64,6 +64,7 @@ pub fn screen(summary: &Summary) -> String {
     line(&mut out, format!("{}: {} instructions, {order}", summary.module, summary.instructions));
     totals(&mut out, &summary.spaces);
     advice(&mut out, &summary.advice);
+    replicated(&mut out, &summary.replicated);
     worst(&mut out, summary);
     relayouts(&mut out, summary);
     shares(&mut out, "peak by source line", &summary.peak, &summary.peak.lines);
@@ -121,6 +122,20 @@ fn advice(out: &mut String, advice: &[Advice]) {
         line(out, format!("{:>10} less  {}", bytes(own.saves), own.change));
         line(out, format!("                 peak {}{cost}", bytes(own.peak)));
         wrapped(out, "                 ", &own.code);
+    }
+}
+
+/// The arguments that every device has whole.
+fn replicated(out: &mut String, replicated: &[Replicated]) {
+    if !replicated.is_empty() {
+        line(out, "\nwhat every device has whole; the peak without is XLA's to say");
+    }
+    for Replicated { name, devices, bytes: whole, part, code } in replicated {
+        line(
+            out,
+            format!("{:>10}  the argument `{name}`; cut over {devices} devices {} each", bytes(*whole), bytes(*part)),
+        );
+        wrapped(out, "            ", code);
     }
 }
 

@@ -38,6 +38,10 @@ pub struct Summary {
     pub spaces: Vec<Memory>,
     /// The changes that lower the peak of the main memory, the largest saving first.
     pub advice: Vec<Advice>,
+    /// The arguments that every device has whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub replicated: Vec<Replicated>,
     /// The tensors that waste most.
     pub worst: Vec<Tensor>,
     /// The instructions that only move bytes to another layout, and copies in the same, those first that move most.
@@ -48,6 +52,18 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub warnings: Vec<String>,
+}
+
+/// An argument of the function that every device has whole.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Replicated {
+    pub name: String,
+    pub devices: i64,
+    /// What a device has of it, and what it has of it cut over the devices.
+    pub bytes: i64,
+    pub part: i64,
+    /// The JAX code that cuts it.
+    pub code: String,
 }
 
 /// The bytes of the elements, each of its type's size, and those that memory is taken for.

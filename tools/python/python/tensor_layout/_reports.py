@@ -92,7 +92,7 @@ class Peak:
 class Advice:
     """A change that lowers the peak by ``saves`` bytes to ``peak``, and the JAX code that does it.
 
-    ``kind`` is ``donate``, ``layout``, ``type``, ``recompute`` or ``shard``; ``cost`` what a run costs more, in ``unit``.
+    ``kind`` is ``donate``, ``layout``, ``order``, ``type`` or ``recompute``; ``cost`` what a run costs more, in ``unit``.
     """
 
     kind: str
@@ -105,6 +105,17 @@ class Advice:
     cost: int | None = None
     source: str | None = None
     op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Replicated:
+    """An argument that every device has whole: its bytes, those of a part on each device, and the JAX code that cuts it."""
+
+    name: str
+    devices: int
+    bytes: int
+    part: int
+    code: str
 
 
 @dataclass(frozen=True)
@@ -193,6 +204,7 @@ class Report:
     _written: str = field(repr=False, compare=False)
     _program: str = field(repr=False, compare=False)
     _machine: str = field(repr=False, compare=False)
+    replicated: tuple[Replicated, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -352,6 +364,7 @@ _CLASSES: dict[str, type] = {
     "lines": Shares,
     "scopes": Shares,
     "advice": Advice,
+    "replicated": Replicated,
     "allocations": Allocation,
     "spaces": Memory,
     "worst": Tensor,
