@@ -142,6 +142,13 @@ fn arguments_that_are_replicated() {
     let whole = 2 * 1024 * 128 * 4;
     let expected = json!([{"name": "w", "devices": 4, "bytes": whole, "part": whole / 4, "code": code}]);
     assert_eq!(found["replicated"], expected);
+    for (form, words) in
+        [("--summary", "cut over 4 devices 256.0 KiB each"), ("--html=-", "cut over 4 devices <data value=\"262144\"")]
+    {
+        let output = crate::program::run(&["hlo", "-", form], WHOLE.as_bytes());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(words), "{form}: {text}");
+    }
     for other in
         [WHOLE.replace("num_partitions=4", "num_partitions=1"), WHOLE.replace("replicated", "devices=[4,1]<=[4]")]
     {
