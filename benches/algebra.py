@@ -3,11 +3,14 @@
     pip install --no-deps --target target/pycute nvidia-cutlass==4.2.0.0 triton==3.9.0
     PYTHONPATH=target/wheel:target/pycute:tools/python/tests python benches/algebra.py 100000
 
-The number is that of random layouts for each operation. Times are the least of five rounds, in this process, with both sides
-called from Python.
+The number is that of random layouts for each operation. Times are those of a call: the least of seven rounds, in this process
+from Python, and in that of `cargo bench --bench algebra` from Rust.
 """
 
+import ast
+import pathlib
 import random
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -16,24 +19,13 @@ import pycute
 import tensor_layout as tl
 import test_algebra
 
-# Operands of each operation, as both sides read them.
-EXAMPLES = {
-    "compose": [((6, 2), (8, 2)), ((4, 3), (3, 1))],
-    "coalesce": [((2, (1, 6)), (1, (6, 2))), (1, 0)],
-    "complement": [((2, 2), (1, 6)), (16, 1)],
-    "right_inverse": [((4, 8, 2), (16, 1, 8)), (1, 0)],
-    "left_inverse": [((4, 8, 2), (32, 1, 16)), (1, 0)],
-    "logical_divide": [((4, 2, 3), (2, 1, 8)), (4, 2)],
-    "logical_product": [((2, 2), (4, 1)), ((4, 2), (2, 1))],
-    "zipped_divide": [(((4, 2), 3), ((2, 1), 8)), (2, 4)],
-    "tiled_product": [((2, 2), (4, 1)), ((4, 2), (2, 1))],
-}
+HERE = pathlib.Path(__file__).parent
 
 
 def seconds(run):
-    """The least time of a call, of five rounds."""
+    """The least time of a call, of seven rounds."""
     count, best = 1, float("inf")
-    for _ in range(5):
+    for _ in range(7):
         took = 0.0
         while took < 0.02:
             start = time.perf_counter()
@@ -45,15 +37,41 @@ def seconds(run):
     return best
 
 
-def speeds():
-    """A row for each operation: microseconds of pycute and here."""
-    for name, pairs in EXAMPLES.items():
-        ours, theirs, _ = test_algebra.OPERATIONS[name]
-        own = [tl.LayoutFunction(test_algebra.spelled(pair)) for pair in pairs]
-        other = [pycute.Layout(*pair) for pair in pairs]
+def pair(text):
+    """The shape and the strides of a text; without strides, a size."""
+    return tuple(ast.literal_eval(part) for part in text.split(":"))
+
+
+def random_lines(cases):
+    """Pairs of random layouts that both sides have a result for, as many for each operation."""
+    rng = random.Random(5)
+    for name, (ours, theirs, _) in test_algebra.OPERATIONS.items():
+        found = 0
+        while found < cases:
+            a, b = (test_algebra.random_text(rng) for _ in range(2))
+            own = [tl.LayoutFunction(test_algebra.spelled(text)) for text in (a, b)]
+            if None in (test_algebra.answer(ours, *own), test_algebra.answer(theirs, pycute, pycute.Layout(*a), pycute.Layout(*b))):
+                continue
+            other = str(test_algebra.room(own[0], own[1])) if name == "complement" else test_algebra.spelled(b)
+            found += 1
+            yield f"{name} {test_algebra.spelled(a)} {other}"
+
+
+def speeds(lines):
+    """For each operation on some lines: nanoseconds of pycute, from Rust, and from Python."""
+    file = HERE.parent / "target" / "algebra.txt"
+    file.write_text("\n".join(lines))
+    command = ["cargo", "bench", "--quiet", "--package", "tensor-layout", "--bench", "algebra", "--", file]
+    rust = dict(line.split() for line in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines())
+    for name, (ours, theirs, _) in test_algebra.OPERATIONS.items():
         if name == "complement":
-            ours, theirs = (lambda a, b: a.complement(24)), (lambda p, a, b: p.complement(a, 24))
-        yield name, 1e6 * seconds(lambda: theirs(pycute, *other)), 1e6 * seconds(lambda: ours(*own))
+            ours, theirs = (lambda a, b: a.complement(b.size)), (lambda p, a, b: p.complement(a, b.size()))
+        texts = [line.split()[1:] for line in lines if line.startswith(name + " ")]
+        own = [tuple(map(tl.LayoutFunction, pair)) for pair in texts]
+        other = [tuple(pycute.Layout(*pair(text)) for text in texts) for texts in texts]
+        pycutes = seconds(lambda: [theirs(pycute, *on) for on in other]) / len(texts)
+        python = seconds(lambda: [ours(*on) for on in own]) / len(texts)
+        yield name, 1e9 * pycutes, float(rust[name]), 1e9 * python
 
 
 def triton(cases):
@@ -128,12 +146,14 @@ def row(name, *cells):
 def main(cases):
     kinds = ["same", "different", "ours alone", "pycute alone", "pycute alone, wrong", "pycute wrong", "neither"]
     print("| operation |", " | ".join(kinds), "|\n|---|" + "---:|" * len(kinds))
-    for name in EXAMPLES:
+    for name in test_algebra.OPERATIONS:
         found = test_algebra.compared(name, pycute, cases, 11)
         print(row(name, *(found[kind] for kind in kinds)), flush=True)
-    print("\n| operation | pycute, µs | here, µs | times |\n|---|---:|---:|---:|")
-    for name, theirs, ours in speeds():
-        print(row(name, f"{theirs:.1f}", f"{ours:.2f}", f"{theirs / ours:.0f}"), flush=True)
+    for lines in (HERE / "algebra.txt").read_text().splitlines(), list(random_lines(200)):
+        print("\n| operation | pycute, ns | from Rust, ns | times | from Python, ns | times |\n|---|" + "---:|" * 5)
+        for name, theirs, rust, python in speeds(lines):
+            cells = f"{theirs:.0f}", f"{rust:.0f}", f"{theirs / rust:.0f}", f"{python:.0f}", f"{theirs / python:.0f}"
+            print(row(name, *cells), flush=True)
     print("\n| attribute | same | different | refused |\n|---|---:|---:|---:|")
     for name, found in triton(cases // 100):
         print(row(name, *(found[kind] for kind in ("same", "different", "refused"))), flush=True)

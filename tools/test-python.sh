@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Python package, installs its wheel into an environment of its own, and runs its tests. With --if-reachable, does
-# without where PyPI cannot be reached. JAX is compared where `tools/test-jax.sh` has installed it. With --wheel, only builds
-# the wheel, into target/wheels.
+# without where PyPI cannot be reached. JAX is compared where `tools/test-jax.sh` has installed it, and pycute where PyPI has it.
+# With --wheel, only builds the wheel, into target/wheels.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,18 @@ platform=${platform##*-}
 # The package without what it depends on, which each Python has by itself.
 rm -rf target/wheel
 "$home/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index --target target/wheel target/wheels/*.whl
+# pycute is a part of NVIDIA's package, and needs none of what that depends on.
+pycute=target/pycute
+if ! cmp --silent tools/test-pycute.txt $pycute/installed.txt; then
+  rm -rf $pycute
+  if "$home/bin/pip" install --quiet --disable-pip-version-check --no-deps --target $pycute --requirement tools/test-pycute.txt; then
+    cp tools/test-pycute.txt $pycute/installed.txt
+  else
+    echo "test-python: pycute cannot be installed; the algebra of layouts is not compared with it" >&2
+  fi
+fi
+
 for python in "$home/bin/python" ${LAYOUT_JAX:-target/jax/bin/python}; do
   [[ -x $python ]] || continue
-  PYTHONPATH="$PWD/target/wheel" "$python" -W error -m unittest discover --quiet --start-directory tools/python/tests
+  PYTHONPATH="$PWD/target/wheel:$PWD/$pycute" "$python" -W error -m unittest discover --quiet --start-directory tools/python/tests
 done

@@ -4,9 +4,11 @@
 //! `i xor j` is the place of `i` xor that of `j`. Then the places of the powers of two, the columns of a matrix over
 //! bits, determine the layout, and composing layouts multiplies matrices.
 
-use crate::algebra::layout::{Flip, LayoutFunction};
-use crate::algebra::mode::{Digit, Mode, large, push};
+use crate::algebra::chain::Chain;
+use crate::algebra::layout::{Flip, LayoutFunction, Place};
+use crate::algebra::mode::{Digit, Mode, large};
 use crate::text::Error;
+use smallvec::smallvec;
 
 /// The most bits of places and indices together.
 const MOST_BITS: usize = 62;
@@ -77,20 +79,16 @@ impl Columns {
             }
         }
         let flips = flips(&all, &own, address);
-        let mut base = vec![0; address + 1];
+        let mut base: Place = smallvec![0; address + 1];
         own.pop().flatten().into_iter().for_each(|(axis, bit)| base[axis] = 1 << bit);
         let mut next = own.into_iter();
         let mode = mode.map(&mut |digit| {
-            let mut modes = Vec::new();
+            let mut chain = Chain::new();
             for _ in 0..digit.extent.trailing_zeros() {
                 let (axis, stride) = next.next().flatten().map_or((0, 0), |(axis, bit)| (axis, 1 << bit));
-                push(&mut modes, Mode::Digit(Digit::new(2, axis, stride)));
+                chain.grow(Digit::new(2, axis, stride));
             }
-            Ok(match modes.len() {
-                0 => Mode::Digit(Digit::new(1, 0, 0)),
-                1 => modes.remove(0),
-                _ => Mode::group(modes),
-            })
+            Ok(chain.mode())
         })?;
         LayoutFunction { axes: axes.to_vec(), mode, copies: Vec::new(), base, flips }.checked()
     }
@@ -140,7 +138,9 @@ pub(super) fn compose(outer: &LayoutFunction, inner: &LayoutFunction) -> Result<
         );
         Error::new(message).unsupported()
     };
-    outer.indexed_by(inner)?;
+    if !inner.axes.is_empty() {
+        outer.modes_of(&inner.axes)?;
+    }
     let own = Columns::new(inner).ok_or_else(|| unlike("inner", inner))?;
     Columns::new(outer).ok_or_else(|| unlike("outer", outer))?;
     let powers = (0..own.columns.len()).map(|bit| 1 << bit);

@@ -9,23 +9,31 @@
 //! decides. Under flips the layouts must be linear in bits; see [`mod@super::bits`].
 
 use crate::algebra::bits;
-use crate::algebra::layout::{LayoutFunction, written};
+use crate::algebra::chain::{Count, Counted, split, take};
+use crate::algebra::layout::{LayoutFunction, Place, written};
 use crate::algebra::mode::{Digit, Mode, large};
 use crate::limits;
 use crate::numbers::ceil_div;
 use crate::text::Error;
+use smallvec::SmallVec;
 
-/// The digits of the places of `B` as they go into each mode of `A`.
+/// The digits of the places of `B` as they go into the modes of `A`.
 struct Steps<'a> {
     outer: &'a LayoutFunction,
-    /// For each axis of `B` the mode of `A` that it indexes, coalesced.
-    chains: Vec<Mode>,
-    /// The greatest stride of each of these.
-    reach: Vec<i128>,
-    /// The place of one step, while it is computed.
-    place: Vec<i64>,
-    /// For each axis the number of steps and the step, of each digit.
-    taken: Vec<(usize, i64, i64)>,
+    /// For each axis of `B` the mode of `A` that it indexes.
+    modes: SmallVec<[Indexed<'a>; 1]>,
+    /// The place of one step.
+    place: Place,
+}
+
+/// A mode of `A` that an axis of `B` indexes, with the index that all digits of `B` have at their greatest.
+struct Indexed<'a> {
+    mode: &'a Mode,
+    size: i64,
+    links: Counted,
+    /// The greatest stride.
+    reach: i64,
+    index: i64,
 }
 
 impl LayoutFunction {
@@ -43,102 +51,130 @@ impl LayoutFunction {
     /// assert_eq!(a.compose(&b).unwrap().to_string(), "((2,2),3):((24,2),8)");
     /// ```
     pub fn compose(&self, inner: &LayoutFunction) -> Result<LayoutFunction, Error> {
-        if inner.flips.is_empty() {
-            return Steps::new(self, inner)?.compose(inner);
+        if !inner.flips.is_empty() {
+            return bits::compose(self, inner);
         }
-        bits::compose(self, inner)
-    }
-
-    /// The modes that the axes of `inner` are, coalesced.
-    pub(super) fn indexed_by(&self, inner: &LayoutFunction) -> Result<Vec<Mode>, Error> {
-        if inner.axes.is_empty() {
-            return Ok(vec![self.mode.coalesced()]);
+        let mut steps = Steps::new(self, &inner.axes, &inner.base)?;
+        if steps.carry() {
+            return Err(self.outside(inner, 0));
         }
-        let (axes, modes) = (inner.axes.join(", "), self.modes());
-        if modes.len() == inner.axes.len() + 1 && !self.mode.is_padded() {
-            return Ok(modes.iter().map(Mode::coalesced).collect());
+        let mode = steps.mode(&inner.mode)?;
+        let mut copies = self.copies.clone();
+        for digit in &inner.copies {
+            copies.extend(steps.digit(digit)?.digits());
         }
-        let message = format!(
-            "the outer layout must have a mode for each of {axes} and the address, found {} modes",
-            modes.len()
-        );
-        Err(Error::new(message))
-    }
-}
-
-impl<'a> Steps<'a> {
-    fn new(outer: &'a LayoutFunction, inner: &LayoutFunction) -> Result<Steps<'a>, Error> {
-        let chains = outer.indexed_by(inner)?;
-        let greatest = |chain: &Mode| {
-            let mut most = 0;
-            chain.each(1, &mut |_, digit| most = most.max(i128::from(digit.stride).abs()));
-            most
-        };
-        let (reach, place) = (chains.iter().map(greatest).collect(), vec![0; outer.axes.len() + 1]);
-        Ok(Steps { outer, chains, reach, place, taken: Vec::new() })
-    }
-
-    fn compose(mut self, inner: &LayoutFunction) -> Result<LayoutFunction, Error> {
-        let first = self.chains.iter().zip(&inner.base).find(|(chain, at)| !(0..chain.size()).contains(*at));
-        if first.is_some() {
-            return Err(self.outer.outside(inner, 0));
+        let mut base = Place::from_slice(&self.base);
+        for (indexed, at) in steps.modes.iter().zip(&inner.base) {
+            if *at != 0 {
+                indexed.mode.add(*at, &mut base);
+            }
         }
-        let mode = inner.mode.map(&mut |digit| self.digit(digit))?;
-        let copies = inner.copies.iter().map(|digit| self.digit(digit)).collect::<Result<Vec<_>, _>>()?;
-        let copies = copies.iter().flat_map(Mode::digits).chain(self.outer.copies.iter().copied()).collect();
-        let mut base = self.outer.base.clone();
-        for (chain, at) in self.chains.iter().zip(&inner.base) {
-            chain.add(*at, &mut base);
-        }
-        let (axes, flips) = (self.outer.axes.clone(), self.outer.flips.clone());
+        let (axes, flips) = (self.axes.clone(), self.flips.clone());
         let composed = LayoutFunction { axes, mode, copies, base, flips }.checked()?;
-        if !self.carries(inner) {
+        if !steps.carry() {
             return Ok(composed);
         }
         // Padding may carry where no element does: the normal form of the elements decides.
         let plain = inner.coalesce();
         if inner.mode.is_padded() && !plain.mode.is_padded() {
-            let plain = self.outer.compose(&plain)?;
+            let plain = self.compose(&plain)?;
             if plain.coalesce() == composed.coalesce() {
                 return Ok(composed);
             }
         }
-        difference(self.outer, inner, &composed)?.map_or(Ok(composed), Err)
+        difference(self, inner, &composed)?.map_or(Ok(composed), Err)
+    }
+
+    /// The modes for named axes and the address.
+    pub(super) fn modes_of(&self, axes: &[String]) -> Result<&[Mode], Error> {
+        let modes = self.modes();
+        if modes.len() == axes.len() + 1 && !self.mode.is_padded() {
+            return Ok(modes);
+        }
+        let message = format!(
+            "the outer layout must have a mode for each of {} and the address, found {} modes",
+            axes.join(", "),
+            modes.len()
+        );
+        Err(Error::new(message))
+    }
+
+    /// Appends the modes of the composition with so many elements of the modes of `inner`, the first the fastest.
+    pub(super) fn compose_modes(&self, size: i64, inner: &[&Mode], modes: &mut Vec<Mode>) -> Result<(), Error> {
+        let (before, mut steps) = (modes.len(), Steps::new(self, &[], &[0])?);
+        for mode in inner {
+            modes.push(steps.mode(mode)?);
+        }
+        if steps.carry() {
+            let inner = Mode::Group { size, modes: inner.iter().map(|mode| (*mode).clone()).collect() };
+            let composed = self.compose(&LayoutFunction::new(Vec::new(), inner)?)?;
+            modes.splice(before.., composed.modes().iter().cloned());
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Steps<'a> {
+    /// Steps from a place of a layout with these axes on.
+    fn new(outer: &'a LayoutFunction, axes: &[String], base: &[i64]) -> Result<Steps<'a>, Error> {
+        let modes = if axes.is_empty() { std::slice::from_ref(&outer.mode) } else { outer.modes_of(axes)? };
+        let mut indexed = SmallVec::new();
+        modes.iter().zip(base).for_each(|(mode, base)| indexed.push(Indexed::new(mode, *base)));
+        Ok(Steps { outer, modes: indexed, place: Place::from_elem(0, outer.axes.len() + 1) })
+    }
+
+    /// The mode of the result that a mode of `inner` becomes.
+    fn mode(&mut self, inner: &Mode) -> Result<Mode, Error> {
+        inner.map(&mut |digit| self.digit(digit))
     }
 
     /// The digits of the result that a digit of `inner` becomes.
     fn digit(&mut self, digit: &Digit) -> Result<Mode, Error> {
         let Digit { extent, axis, stride } = *digit;
-        if stride < 0 && extent > 1 {
+        if extent == 1 || stride == 0 {
+            return Ok(Mode::Digit(Digit::new(extent, 0, 0)));
+        }
+        if stride < 0 {
             return Err(Error::new(format!("the strides of the inner layout must be at least 0, found {stride}")));
         }
         let (mut left, mut step, mut modes) = (extent, stride, Vec::new());
         loop {
-            let steps = self.chains[axis].uncarried(step).min(left);
-            let mode = Mode::Digit(self.step(axis, steps, step)?);
-            self.taken.push((axis, steps, step));
-            left = ceil_div(left, steps.max(1));
-            if left <= 1 && modes.is_empty() {
+            let steps = self.step(axis, step)?.min(left);
+            let mode = Mode::Digit(self.moved(steps, step)?);
+            self.modes[axis].take(steps, step);
+            left = ceil_div(left, steps);
+            if left == 1 && modes.is_empty() {
                 return Ok(mode);
             }
             modes.push(mode);
-            if left <= 1 {
+            if left == 1 {
                 return Ok(Mode::Group { size: extent, modes });
             }
             step = step.checked_mul(steps).ok_or_else(large)?;
         }
     }
 
-    /// The digit of the result of steps that carry nowhere.
-    fn step(&mut self, axis: usize, extent: i64, step: i64) -> Result<Digit, Error> {
-        if extent == 1 || step == 0 {
-            return Ok(Digit::new(extent, 0, 0));
-        }
-        if self.reach[axis].saturating_mul(step.into()) >= 1 << 61 {
+    /// Takes a step along an axis. The number of such steps that carry nowhere: with one more, one does.
+    fn step(&mut self, axis: usize, step: i64) -> Result<i64, Error> {
+        let (indexed, place) = (&mut self.modes[axis], &mut self.place[..]);
+        if indexed.reach.saturating_mul(step) >= 1 << 61 {
             return Err(large());
         }
-        self.place.fill(0);
-        self.chains[axis].add(step, &mut self.place);
+        let links = &mut indexed.links[..];
+        split(links, step);
+        place.fill(0);
+        let mut uncarried = i64::MAX;
+        for Count { link, share, bound, .. } in links {
+            place[link.digit.axis] += *share * link.digit.stride;
+            if *share > 0 && *bound < i64::MAX {
+                uncarried = uncarried.min((*bound - 1) / *share + 1);
+            }
+        }
+        Ok(uncarried)
+    }
+
+    /// The digit of so many times the step that was taken.
+    fn moved(&self, extent: i64, step: i64) -> Result<Digit, Error> {
         let mut moved = self.place.iter().enumerate().filter(|(_, at)| **at != 0);
         let Some((first, stride)) = moved.next() else { return Ok(Digit::new(extent, 0, 0)) };
         let Some((second, _)) = moved.next() else { return Ok(Digit::new(extent, first, *stride)) };
@@ -148,22 +184,27 @@ impl<'a> Steps<'a> {
     }
 
     /// Whether the digits may carry, or leave the coordinates of `outer`.
-    fn carries(&self, inner: &LayoutFunction) -> bool {
-        self.chains.iter().enumerate().any(|(axis, chain)| {
-            let base = inner.base[axis];
-            let (mut total, mut sum, mut own) = (base, Vec::new(), Vec::new());
-            chain.split(base, &mut sum);
-            for (_, steps, step) in self.taken.iter().filter(|(of, ..)| *of == axis) {
-                let most = (steps - 1).saturating_mul(*step);
-                total = total.saturating_add(most);
-                own.clear();
-                chain.split(most, &mut own);
-                sum.iter_mut().zip(&own).for_each(|(sum, own)| *sum = sum.saturating_add(*own));
-            }
-            own.clear();
-            chain.split(total, &mut own);
-            base < 0 || total >= chain.size() || own != sum
-        })
+    fn carry(&self) -> bool {
+        self.modes.iter().any(Indexed::carries)
+    }
+}
+
+impl<'a> Indexed<'a> {
+    fn new(mode: &'a Mode, index: i64) -> Indexed<'a> {
+        let links = mode.chain().counted(index);
+        let reach = links.iter().map(|count| count.link.digit.stride.saturating_abs()).max().unwrap_or(0);
+        Indexed { mode, size: mode.size(), links, reach, index }
+    }
+
+    /// Takes one step less than so many.
+    fn take(&mut self, steps: i64, step: i64) {
+        self.index = self.index.saturating_add(step.saturating_mul(steps - 1));
+        take(&mut self.links, steps - 1);
+    }
+
+    /// Whether the index is outside of the mode, or the share of a link is beyond its bound.
+    fn carries(&self) -> bool {
+        !(0..self.size).contains(&self.index) || self.links.iter().any(|count| count.sum >= count.bound)
     }
 }
 

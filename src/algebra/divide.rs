@@ -73,7 +73,7 @@ impl LayoutFunction {
     /// # Errors
     /// As [`LayoutFunction::zipped_divide`].
     pub fn tiled_divide(&self, tiler: &Tiler) -> Result<LayoutFunction, Error> {
-        self.with_mode(unpacked(zipped(divided, self, tiler)?, false))
+        self.with_mode(unpacked(zipped(divided, self, tiler)?, false)?)
     }
 
     /// [`LayoutFunction::zipped_divide`], with a mode for each tile and each rest.
@@ -81,7 +81,7 @@ impl LayoutFunction {
     /// # Errors
     /// As [`LayoutFunction::zipped_divide`].
     pub fn flat_divide(&self, tiler: &Tiler) -> Result<LayoutFunction, Error> {
-        self.with_mode(unpacked(zipped(divided, self, tiler)?, true))
+        self.with_mode(unpacked(zipped(divided, self, tiler)?, true)?)
     }
 
     /// This layout, repeated at the places that its complement has for those of the tiler.
@@ -115,7 +115,7 @@ impl LayoutFunction {
     /// # Errors
     /// As [`LayoutFunction::logical_product`].
     pub fn tiled_product(&self, tiler: &Tiler) -> Result<LayoutFunction, Error> {
-        self.with_mode(unpacked(zipped(repeated, self, tiler)?, false))
+        self.with_mode(unpacked(zipped(repeated, self, tiler)?, false)?)
     }
 
     /// [`LayoutFunction::zipped_product`], with a mode for each block and each repetition.
@@ -123,7 +123,7 @@ impl LayoutFunction {
     /// # Errors
     /// As [`LayoutFunction::logical_product`].
     pub fn flat_product(&self, tiler: &Tiler) -> Result<LayoutFunction, Error> {
-        self.with_mode(unpacked(zipped(repeated, self, tiler)?, true))
+        self.with_mode(unpacked(zipped(repeated, self, tiler)?, true)?)
     }
 
     /// The product of two layouts of modes, each mode of this one inside of that of the other.
@@ -155,8 +155,8 @@ impl LayoutFunction {
             let ones = std::iter::repeat_n(ONE, rank - layout.modes().len());
             layout.with_mode(Mode::group(layout.modes().iter().cloned().chain(ones).collect()))
         };
-        let (own, over) = (ranked(self)?, ranked(over)?);
-        let product = repeated(&own, &over)?;
+        let (own, over) = (ranked(self)?, ranked(tile(over)?)?);
+        let product = repeated(own.digits()?.as_ref(), &over)?;
         let [blocks, repetitions] = product.modes() else { return Err(large()) };
         let pairs = blocks.modes().iter().zip(repetitions.modes());
         let pair = |(a, b): (&Mode, &Mode)| {
@@ -218,55 +218,58 @@ impl LayoutFunction {
         }
         let mode = if modes.len() == 1 { modes.remove(0) } else { Mode::group(modes) };
         let mut slice = LayoutFunction::new(Vec::new(), mode)?;
-        slice.base = vec![first];
+        slice.base[0] = first;
         self.compose(&slice)
-    }
-
-    /// A mode of this layout as a layout without base, flips and copies.
-    fn alone(&self, mode: &Mode) -> Result<LayoutFunction, Error> {
-        LayoutFunction::new(self.axes.clone(), mode.clone())
     }
 }
 
 /// The tile and the rest of a division.
 fn divided(layout: &LayoutFunction, tile: &LayoutFunction) -> Result<Mode, Error> {
     let size = layout.size();
-    let rest = tile.gaps(size)?;
-    let modes = vec![tile.mode.clone(), rest.mode];
-    let all = Mode::group(modes.clone()).size();
+    let rest = tile.gaps(size)?.mode();
+    let all = tile.size().saturating_mul(rest.size());
     let contiguous =
-        matches!(tile.mode.coalesced(), Mode::Digit(Digit { extent, stride, .. }) if extent == 1 || stride == 1);
-    if all != size && !(contiguous && all > size) {
+        || matches!(tile.mode.coalesced(), Mode::Digit(Digit { extent, stride, .. }) if extent == 1 || stride == 1);
+    if all != size && !(all > size && contiguous()) {
         let message = format!(
             "a tile that does not divide the size must be contiguous, found {tile}, {} elements, in a size of {size}",
             tile.size()
         );
         return Err(Error::new(message));
     }
-    Ok(layout.compose(&LayoutFunction::new(Vec::new(), Mode::Group { size, modes })?)?.mode)
+    let mut modes = Vec::with_capacity(2);
+    layout.compose_modes(size, &[&tile.mode, &rest], &mut modes)?;
+    Ok(Mode::Group { size, modes })
 }
 
 /// The block and the repetitions of a product.
 fn repeated(layout: &LayoutFunction, over: &LayoutFunction) -> Result<Mode, Error> {
     over.on_the_address("layout that is repeated over")?;
     let reach = layout.size().checked_mul(over.extent(0)).filter(|reach| *reach < 1 << 61).ok_or_else(large)?;
-    let rest = layout.gaps(reach)?.compose(over)?;
-    Ok(Mode::group(vec![layout.mode.clone(), rest.mode]))
+    let gaps = LayoutFunction::of_chain(&layout.gaps(reach)?)?;
+    let mut modes = Vec::with_capacity(2);
+    modes.push(layout.mode.clone());
+    gaps.compose_modes(over.size(), &[&over.mode], &mut modes)?;
+    Ok(Mode::group(modes))
+}
+
+/// Refuses what is no tile: a base, copies and flips.
+fn tile(layout: &LayoutFunction) -> Result<&LayoutFunction, Error> {
+    if layout.has_digits_alone() {
+        return Ok(layout);
+    }
+    Err(Error::new(format!("a tiler must have digits alone, found {layout}")).unsupported())
 }
 
 fn logical(split: Split, layout: &LayoutFunction, tiler: &Tiler) -> Result<Mode, Error> {
-    let modes = match tiler {
-        Tiler::Layout(tile) if tile.flips.is_empty() && tile.base.iter().all(|base| *base == 0) => {
-            return split(&layout.alone(&layout.mode)?, tile);
-        }
-        Tiler::Layout(tile) => {
-            return Err(Error::new(format!("a tiler must have digits alone, found {tile}")).unsupported());
-        }
-        Tiler::Modes(tilers) => each(layout, tilers)?.map(|(mode, tiler)| match tiler {
-            Some(tiler) => logical(split, &layout.alone(mode)?, tiler),
-            None => Ok(mode.clone()),
-        }),
+    let tilers = match tiler {
+        Tiler::Layout(own) => return split(layout.digits()?.as_ref(), tile(own)?),
+        Tiler::Modes(tilers) => tilers,
     };
+    let modes = each(layout, tilers)?.map(|(mode, tiler)| match tiler {
+        Some(tiler) => logical(split, &layout.alone(mode)?, tiler),
+        None => Ok(mode.clone()),
+    });
     Ok(Mode::group(modes.collect::<Result<_, Error>>()?))
 }
 
@@ -275,7 +278,7 @@ fn each<'a>(
     layout: &'a LayoutFunction,
     tilers: &'a [Option<Tiler>],
 ) -> Result<impl Iterator<Item = (&'a Mode, Option<&'a Tiler>)>, Error> {
-    layout.whole("tiled by modes")?;
+    layout.mode.whole("tiled by modes")?;
     let modes = layout.modes();
     if tilers.len() > modes.len() {
         let message = format!("the layout has {} modes, found {} tiles", modes.len(), tilers.len());
@@ -295,7 +298,7 @@ fn zipped(split: Split, layout: &LayoutFunction, tiler: &Tiler) -> Result<Mode, 
             rests.push(mode.clone());
             continue;
         };
-        let pair = layout.alone(&zipped(split, &layout.alone(mode)?, tiler)?)?;
+        let pair = zipped(split, &layout.alone(mode)?, tiler)?;
         pair.whole("sorted by tiles and rests")?;
         let [tile, rest] = pair.modes() else { return Err(large()) };
         tiles.push(tile.clone());
@@ -305,9 +308,17 @@ fn zipped(split: Split, layout: &LayoutFunction, tiler: &Tiler) -> Result<Mode, 
 }
 
 /// The modes of the second of two modes in its place; those of the first, too, if `both`.
-fn unpacked(pair: Mode, both: bool) -> Mode {
-    let Mode::Group { size, modes } = &pair else { return pair };
-    let [tile, rest] = &modes[..] else { return pair };
-    let tiles = if both { tile.modes() } else { std::slice::from_ref(tile) };
-    Mode::Group { size: *size, modes: [tiles, rest.modes()].concat() }
+fn unpacked(pair: Mode, both: bool) -> Result<Mode, Error> {
+    let Mode::Group { size, modes } = pair else { return Ok(pair) };
+    let mut unpacked = Vec::with_capacity(modes.iter().map(|mode| mode.modes().len()).sum());
+    for (k, mode) in modes.into_iter().enumerate() {
+        if k == 0 && both {
+            mode.whole("flat")?;
+        }
+        match mode {
+            Mode::Group { modes, .. } if k == 1 || both => unpacked.extend(modes),
+            mode => unpacked.push(mode),
+        }
+    }
+    Ok(Mode::Group { size, modes: unpacked })
 }

@@ -9,19 +9,21 @@
 //! matrices, whose inverse is one.
 
 use crate::algebra::bits::{Columns, inverse};
+use crate::algebra::chain::Chain;
 use crate::algebra::compose::LOOKED_AT;
 use crate::algebra::layout::{LayoutFunction, written};
-use crate::algebra::mode::{Digit, Mode, large, push};
+use crate::algebra::mode::{Digit, Mode, large};
 use crate::numbers::ceil_div;
 use crate::text::Error;
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// The most elements among which two at one place are searched.
 const SEARCHED: i64 = LOOKED_AT >> 4;
 
-/// A digit and its weight in the index.
-type Weighted = (i64, Digit);
+/// Digits with their weights in the index.
+type Weighted = SmallVec<[(i64, Digit); 6]>;
 
 impl LayoutFunction {
     /// The layout of places that takes each to the index of its element, if every place up to the last has one.
@@ -61,19 +63,20 @@ impl LayoutFunction {
             return self.inverse_of_bits(false);
         }
         self.at_zero()?;
-        let mode = self.mode.coalesced();
-        let axes = self.chains(&mode).into_iter().map(|chain| {
-            let (mut end, mut modes) = (1i64, Vec::new());
-            for (weight, digit) in chain {
-                if digit.stride == end {
-                    push(&mut modes, Mode::Digit(Digit::new(digit.extent, 0, weight)));
-                    end = end.saturating_mul(digit.extent);
+        let axis = |axis: usize| {
+            let mut found = Chain::new();
+            for (weight, digit) in self.sorted(axis) {
+                if digit.stride == found.size {
+                    found.grow(Digit::new(digit.extent, 0, weight));
                 }
             }
-            Mode::group(modes)
-        });
-        let axes = axes.collect();
-        joined(if mode.is_padded() { self.without_padding(axes) } else { axes })
+            found
+        };
+        if !self.mode.is_padded() {
+            return joined((0..self.axes.len() + 1).map(axis));
+        }
+        let axes = (0..=self.axes.len()).map(|k| axis(k).mode()).collect();
+        joined(self.without_padding(axes).iter().map(Mode::chain))
     }
 
     /// The modes of a right inverse, each up to its first place that holds padding.
@@ -120,25 +123,25 @@ impl LayoutFunction {
             return self.inverse_of_bits(true);
         }
         self.at_zero()?;
-        let mode = self.mode.coalesced();
         let mut fresh = self.size();
-        let mut found = Vec::new();
-        for (axis, chain) in self.chains(&mode).into_iter().enumerate() {
-            let mut modes = Vec::new();
-            let mut end = 1;
-            for (weight, digit) in chain {
+        let mut found = SmallVec::<[Chain; 1]>::new();
+        for axis in 0..=self.axes.len() {
+            let (mut inverse, mut end) = (Chain::new(), 1);
+            for (weight, digit) in self.sorted(axis) {
                 let gap = self.gap(axis, end, &digit)?;
-                push(&mut modes, Mode::Digit(Digit::new(gap, 0, fresh)));
-                push(&mut modes, Mode::Digit(Digit::new(digit.extent, 0, weight)));
+                inverse.grow(Digit::new(gap, 0, fresh));
+                inverse.grow(Digit::new(digit.extent, 0, weight));
                 fresh = fresh.checked_mul(gap).ok_or_else(large)?;
                 end = digit.stride * digit.extent;
             }
-            found.push(Mode::group(modes));
+            found.push(inverse);
         }
-        if mode.digits().iter().any(|digit| digit.stride == 0 && digit.extent > 1) {
+        let mut copied = false;
+        self.mode.each(1, &mut |_, digit| copied |= digit.stride == 0 && digit.extent > 1);
+        if copied {
             self.injective()?;
         }
-        joined(found)
+        joined(found.into_iter())
     }
 
     /// The layout of what is between the places of this one: the sums of both are all numbers below a multiple of the
@@ -162,21 +165,19 @@ impl LayoutFunction {
                 format!("the complement must be within at least {end} places, which {self} reaches, found {size}");
             return Err(Error::new(message));
         }
-        self.gaps(size.unwrap_or(1))
+        LayoutFunction::of_chain(&self.gaps(size.unwrap_or(1))?)
     }
 
     /// The complement within at least so many places, fewer than the layout reaches too.
-    pub(super) fn gaps(&self, size: i64) -> Result<LayoutFunction, Error> {
+    pub(super) fn gaps(&self, size: i64) -> Result<Chain, Error> {
         self.on_the_address("complement")?;
-        let mode = self.mode.coalesced();
-        let (mut end, mut modes) = (1i64, Vec::new());
-        for (_, digit) in self.chains(&mode).remove(0) {
-            let gap = self.gap(0, end, &digit)?;
-            push(&mut modes, Mode::Digit(Digit::new(gap, 0, end)));
+        let (mut end, mut gaps) = (1i64, Chain::new());
+        for (_, digit) in self.sorted(0) {
+            gaps.grow(Digit::new(self.gap(0, end, &digit)?, 0, end));
             end = digit.stride.checked_mul(digit.extent).ok_or_else(large)?;
         }
-        push(&mut modes, Mode::Digit(Digit::new(ceil_div(size, end), 0, end)));
-        joined(vec![Mode::group(modes)])
+        gaps.grow(Digit::new(ceil_div(size, end), 0, end));
+        Ok(gaps)
     }
 
     /// Refuses axes.
@@ -195,18 +196,22 @@ impl LayoutFunction {
         Err(Error::new(message).unsupported())
     }
 
-    /// For each axis the digits of more than one step, by rising strides, without those of stride 0.
-    fn chains(&self, mode: &Mode) -> Vec<Vec<Weighted>> {
-        let mut chains = vec![Vec::new(); self.axes.len() + 1];
-        mode.each(1, &mut |weight, digit| {
-            if digit.extent > 1 && digit.stride != 0 {
-                chains[digit.axis].push((weight, *digit));
+    /// The digits along an axis, by rising strides, without those of stride 0.
+    fn sorted(&self, axis: usize) -> Weighted {
+        let mut digits = Weighted::new();
+        let mut found = |weight: i64, digit: &Digit| match digits.last_mut() {
+            _ if digit.axis != axis || digit.stride == 0 || digit.extent == 1 => {}
+            Some((first, last)) if last.extent * last.stride == digit.stride && *first * last.extent == weight => {
+                last.extent *= digit.extent;
             }
-        });
-        for chain in &mut chains {
-            chain.sort_by_key(|(weight, digit)| (digit.stride, Reverse(digit.extent), *weight));
+            _ => digits.push((weight, *digit)),
+        };
+        match self.mode.is_padded() {
+            true => self.mode.coalesced().each(1, &mut found),
+            false => self.mode.each(1, &mut found),
         }
-        chains
+        digits.sort_unstable_by_key(|(weight, digit)| (digit.stride, Reverse(digit.extent), *weight));
+        digits
     }
 
     /// The places between the end of smaller digits and the next one, in ends.
@@ -294,7 +299,9 @@ impl LayoutFunction {
 }
 
 /// The layout with a mode for each axis, or that of the only one.
-fn joined(axes: Vec<Mode>) -> Result<LayoutFunction, Error> {
-    let mut modes: Vec<Mode> = axes.iter().map(Mode::coalesced).collect();
-    LayoutFunction::new(Vec::new(), if modes.len() == 1 { modes.remove(0) } else { Mode::group(modes) })
+fn joined(mut axes: impl ExactSizeIterator<Item = Chain>) -> Result<LayoutFunction, Error> {
+    if axes.len() > 1 {
+        return LayoutFunction::new(Vec::new(), Mode::group(axes.map(|axis| axis.mode()).collect()));
+    }
+    LayoutFunction::of_chain(&axes.next().unwrap_or_else(Chain::new))
 }

@@ -7,8 +7,14 @@
 //! The sum starts at a base. Bits of the sum may flip bits of the sum, for swizzles; all of them read the sum before
 //! the first flip.
 
+use crate::algebra::chain::Chain;
 use crate::algebra::mode::{Digit, Mode, large};
 use crate::text::Error;
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
+
+/// A coordinate along each axis, last the address.
+pub(super) type Place = SmallVec<[i64; 2]>;
 
 /// A layout as a function from coordinates to places.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +22,7 @@ pub struct LayoutFunction {
     pub(super) axes: Vec<String>,
     pub(super) mode: Mode,
     pub(super) copies: Vec<Digit>,
-    pub(super) base: Vec<i64>,
+    pub(super) base: Place,
     pub(super) flips: Vec<Flip>,
 }
 
@@ -33,7 +39,7 @@ pub struct Flip {
 }
 
 /// The bound of places, strides and sizes, so that a sum of two of them fits.
-const FITS: i128 = 1 << 62;
+const FITS: i64 = 1 << 62;
 
 impl LayoutFunction {
     /// A layout of these digits along the named axes and the address.
@@ -48,8 +54,17 @@ impl LayoutFunction {
     /// assert_eq!((layout.place(5), layout.to_string()), (vec![13], "(2,4):(1,6)".to_string()));
     /// ```
     pub fn new(axes: Vec<String>, mode: Mode) -> Result<LayoutFunction, Error> {
-        let base = vec![0; axes.len() + 1];
+        let base = smallvec![0; axes.len() + 1];
         LayoutFunction { axes, mode, copies: Vec::new(), base, flips: Vec::new() }.checked()
+    }
+
+    /// The layout of digits along the address alone.
+    pub(super) fn of_chain(chain: &Chain) -> Result<LayoutFunction, Error> {
+        let (axes, copies, flips) = (Vec::new(), Vec::new(), Vec::new());
+        if chain.size >= FITS || chain.reach() >= FITS {
+            return Err(large());
+        }
+        Ok(LayoutFunction { axes, mode: chain.mode(), copies, base: Place::from_slice(&[0]), flips })
     }
 
     /// The same axes, copies, base and flips with other modes.
@@ -59,25 +74,39 @@ impl LayoutFunction {
 
     fn replaced(&self, mode: Mode) -> LayoutFunction {
         let LayoutFunction { axes, copies, base, flips, .. } = self;
-        LayoutFunction { axes: axes.clone(), mode, copies: copies.clone(), base: base.clone(), flips: flips.clone() }
+        let base = Place::from_slice(base);
+        LayoutFunction { axes: axes.clone(), mode, copies: copies.clone(), base, flips: flips.clone() }
     }
 
     /// The same layout from a first place on, with copies.
     pub(crate) fn with_places(self, base: Option<Vec<i64>>, copies: Vec<Digit>) -> Result<LayoutFunction, Error> {
-        let base = base.unwrap_or_else(|| self.base.clone());
+        let base = base.map_or_else(|| self.base.clone(), Place::from_vec);
         LayoutFunction { base, copies, ..self }.checked()
+    }
+
+    /// The digits of a mode alone: without base, copies and flips.
+    pub(super) fn alone(&self, mode: &Mode) -> Result<LayoutFunction, Error> {
+        LayoutFunction::new(self.axes.clone(), mode.clone())
+    }
+
+    /// The digits alone.
+    pub(super) fn digits(&self) -> Result<Cow<'_, LayoutFunction>, Error> {
+        match self.has_digits_alone() {
+            true => Ok(Cow::Borrowed(self)),
+            false => self.alone(&self.mode).map(Cow::Owned),
+        }
+    }
+
+    /// Whether there are no base, no copies and no flips.
+    pub(super) fn has_digits_alone(&self) -> bool {
+        self.flips.is_empty() && self.copies.is_empty() && self.base.iter().all(|base| *base == 0)
     }
 
     /// Refuses what no function of this module makes.
     pub(super) fn checked(self) -> Result<LayoutFunction, Error> {
-        self.mode.check()?;
-        let mut all: i128 = self.base.iter().map(|base| i128::from(*base).abs()).sum();
-        let mut reach = |_, digit: &Digit| {
-            let own = i128::from(digit.extent - 1) * i128::from(digit.stride).abs();
-            all = all.saturating_add(own);
-        };
-        self.mode.each(1, &mut reach);
-        self.copies.iter().for_each(|digit| reach(1, digit));
+        let digits = self.mode.check()?;
+        let base = self.base.iter().map(|base| base.saturating_abs());
+        let all = base.chain(self.copies.iter().map(Digit::reach)).fold(digits, i64::saturating_add);
         if all >= FITS { Err(large()) } else { Ok(self) }
     }
 
@@ -128,15 +157,19 @@ impl LayoutFunction {
 
     /// One more than the greatest sum of digits along an axis, before bits flip.
     pub(super) fn extent(&self, axis: usize) -> i64 {
-        let digits = self.mode.digits();
-        let reach = digits.iter().filter(|digit| digit.axis == axis).map(|d| (d.extent - 1) * d.stride.max(0));
-        self.base[axis] + reach.sum::<i64>() + 1
+        let mut extent = self.base[axis] + 1;
+        self.mode.each(1, &mut |_, digit| {
+            if digit.axis == axis {
+                extent += (digit.extent - 1) * digit.stride.max(0);
+            }
+        });
+        extent
     }
 
     /// The place of the element with this index, which counts the first mode fastest: its coordinate along each axis,
     /// last the address.
     pub fn place(&self, index: i64) -> Vec<i64> {
-        let mut place = self.base.clone();
+        let mut place = self.base.to_vec();
         self.mode.add(index, &mut place);
         self.flip(&mut place);
         place
@@ -212,22 +245,8 @@ impl LayoutFunction {
             let message = format!("an order must name each of the {} modes once, found {order:?}", modes.len());
             return Err(Error::new(message));
         }
-        self.whole("permuted")?;
+        self.mode.whole("permuted")?;
         self.with_mode(Mode::group(order.iter().map(|mode| modes[*mode].clone()).collect()))
-    }
-
-    /// Refuses padding between modes, which are no product of their own.
-    pub(super) fn whole(&self, what: &str) -> Result<(), Error> {
-        let product: i128 = self.sizes().iter().map(|size| i128::from(*size)).product();
-        if product == i128::from(self.size()) {
-            return Ok(());
-        }
-        let message = format!(
-            "the modes of a layout that is {what} must have a product of their own, found {} elements in modes of {:?}",
-            self.size(),
-            self.sizes()
-        );
-        Err(Error::new(message).unsupported())
     }
 
     /// The place for a place of `inner`; `None` where it is no coordinate.

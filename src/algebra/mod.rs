@@ -10,7 +10,8 @@
 //! | file | content |
 //! |---|---|
 //! | `layout` | the type, places of indices, permutation of modes |
-//! | `mode` | digits and groups of modes, and their normal form |
+//! | `mode` | digits and groups of modes |
+//! | `chain` | the normal form of a mode, as one list |
 //! | `text` | the text of a layout |
 //! | `compose` | composition |
 //! | `bits` | layouts that are linear in bits |
@@ -20,6 +21,7 @@
 //! | `equal` | equality with a witness |
 
 mod bits;
+mod chain;
 mod compose;
 mod divide;
 mod equal;

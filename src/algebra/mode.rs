@@ -1,7 +1,7 @@
 //! Modes: digits, and groups of modes.
 
+use crate::algebra::chain::Chain;
 use crate::limits;
-use crate::numbers::ceil_div;
 use crate::text::Error;
 
 /// Steps along an axis; the last axis is the address.
@@ -20,6 +20,11 @@ impl Digit {
     /// So many steps along an axis.
     pub fn new(extent: i64, axis: usize, stride: i64) -> Digit {
         Digit { extent, axis, stride }
+    }
+
+    /// The distance of the last step from the first, at most the greatest number.
+    pub(super) fn reach(&self) -> i64 {
+        (self.extent - 1).saturating_mul(self.stride.saturating_abs())
     }
 }
 
@@ -46,7 +51,8 @@ pub(crate) fn large() -> Error {
 /// A mode of one element.
 pub(super) const ONE: Mode = Mode::Digit(Digit { extent: 1, axis: 0, stride: 0 });
 
-fn product(modes: &[Mode]) -> i64 {
+/// The number of elements of modes in each other.
+pub(super) fn product(modes: &[Mode]) -> i64 {
     modes.iter().fold(1, |all, mode| all.saturating_mul(mode.size()))
 }
 
@@ -80,6 +86,19 @@ impl Mode {
         }
     }
 
+    /// Refuses padding between the modes of a group, which are no product of their own.
+    pub(super) fn whole(&self, what: &str) -> Result<(), Error> {
+        if product(self.modes()) == self.size() {
+            return Ok(());
+        }
+        let sizes: Vec<i64> = self.modes().iter().map(Mode::size).collect();
+        let message = format!(
+            "the modes of a layout that is {what} must have a product of their own, found {} elements in modes of {sizes:?}",
+            self.size()
+        );
+        Err(Error::new(message).unsupported())
+    }
+
     /// All digits, the fastest first.
     pub fn digits(&self) -> Vec<Digit> {
         let mut digits = Vec::new();
@@ -89,42 +108,13 @@ impl Mode {
 
     /// Calls back with each digit and its weight: what one step of it adds to the index.
     pub(crate) fn each(&self, weight: i64, found: &mut impl FnMut(i64, &Digit)) {
-        match self {
-            Mode::Digit(digit) => found(weight, digit),
-            Mode::Group { modes, .. } => {
-                modes.iter().fold(weight, |weight, mode| {
-                    mode.each(weight, found);
-                    weight.saturating_mul(mode.size())
-                });
-            }
-        }
+        each(std::slice::from_ref(self), weight, found);
     }
 
-    /// Refuses sizes below 1, groups larger than their modes, and what is too large.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        let mut count = 0;
-        self.check_sizes(&mut count)
-    }
-
-    fn check_sizes(&self, count: &mut usize) -> Result<(), Error> {
-        let size = self.size();
-        if size < 1 {
-            return Err(Error::new(format!("a size must be at least 1, found {size}")));
-        }
-        *count += 1;
-        if *count > limits::LAYOUT_PARTS {
-            let message = format!("a layout must have at most {} modes, found more", limits::LAYOUT_PARTS);
-            return Err(Error::new(message).too_large());
-        }
-        let Mode::Group { modes, .. } = self else { return Ok(()) };
-        modes.iter().try_for_each(|mode| mode.check_sizes(count))?;
-        match product(modes) {
-            all if all >= 1 << 62 => Err(large()),
-            all if size > all => {
-                Err(Error::new(format!("a size must be at most {all}, that of its modes, found {size}")))
-            }
-            _ => Ok(()),
-        }
+    /// Refuses sizes below 1, groups larger than their modes, and what is too large. The greatest distance that the
+    /// digits add up to.
+    pub(super) fn check(&self) -> Result<i64, Error> {
+        check(std::slice::from_ref(self), &mut 0).map(|(_, reach)| reach)
     }
 
     /// Adds the steps of an index to a place. The last mode of a group has no bound.
@@ -143,37 +133,6 @@ impl Mode {
         }
     }
 
-    /// Appends the value of each digit at an index. The last mode of a group has no bound.
-    pub(super) fn split(&self, index: i64, values: &mut Vec<i64>) {
-        match self {
-            Mode::Digit(_) => values.push(index),
-            Mode::Group { modes, .. } => {
-                let Some((last, others)) = modes.split_last() else { return };
-                let mut rest = index;
-                for mode in others {
-                    mode.split(rest % mode.size(), values);
-                    rest /= mode.size();
-                }
-                last.split(rest, values);
-            }
-        }
-    }
-
-    /// The number of steps of a stride from index 0 that no digit carries in: with one more, one does.
-    pub(super) fn uncarried(&self, step: i64) -> i64 {
-        let Mode::Group { modes, .. } = self else { return i64::MAX };
-        let Some((last, others)) = modes.split_last() else { return i64::MAX };
-        let (mut rest, mut most) = (step, i64::MAX);
-        for mode in others {
-            let own = rest % mode.size();
-            if own > 0 {
-                most = most.min((mode.size() - 1) / own + 1).min(mode.uncarried(own));
-            }
-            rest /= mode.size();
-        }
-        if rest > 0 { most.min(last.uncarried(rest)) } else { most }
-    }
-
     /// The same function with the fewest digits: no digit of one step, no two that are one, no groups but those with
     /// padding.
     ///
@@ -181,42 +140,12 @@ impl Mode {
     /// its stride, and the others are those of the function of every so manyth element.
     #[must_use]
     pub fn coalesced(&self) -> Mode {
-        let Mode::Group { size, modes } = self else {
-            return if self.size() == 1 { ONE } else { self.clone() };
-        };
-        let mut chain = Vec::new();
-        modes.iter().for_each(|mode| mode.flatten(&mut chain));
-        let mut weight = 1;
-        for k in 0..chain.len() {
-            let rest = ceil_div(*size, weight);
-            let own: i64 = chain[k].size();
-            if own >= rest {
-                chain.truncate(k + 1);
-                if let Mode::Digit(digit) = &mut chain[k] {
-                    digit.extent = rest;
-                }
-                break;
-            }
-            weight *= own;
-        }
-        chain.retain(|mode| mode.size() > 1);
-        match chain.len() {
-            0 => ONE,
-            1 if chain[0].size() == *size => chain.remove(0),
-            _ => Mode::Group { size: *size, modes: chain },
-        }
+        self.chain().mode()
     }
 
-    fn flatten(&self, chain: &mut Vec<Mode>) {
-        if let Mode::Digit(digit) = self {
-            return push(chain, Mode::Digit(*digit));
-        }
-        match self.coalesced() {
-            Mode::Group { size, modes } if size == product(&modes) => {
-                modes.into_iter().for_each(|mode| push(chain, mode))
-            }
-            mode => push(chain, mode),
-        }
+    /// The normal form.
+    pub(super) fn chain(&self) -> Chain {
+        Chain::of_modes(self.size(), self.modes())
     }
 
     /// Gives the axes other numbers.
@@ -232,24 +161,53 @@ impl Mode {
         Ok(match self {
             Mode::Digit(digit) => of(digit)?,
             Mode::Group { size, modes } => {
-                Mode::Group { size: *size, modes: modes.iter().map(|mode| mode.map(of)).collect::<Result<_, _>>()? }
+                let mut mapped = Vec::with_capacity(modes.len());
+                for mode in modes {
+                    mapped.push(mode.map(of)?);
+                }
+                Mode::Group { size: *size, modes: mapped }
             }
         })
     }
 }
 
-/// Appends a mode to a chain, as one digit with the last if both are.
-pub(super) fn push(chain: &mut Vec<Mode>, mode: Mode) {
-    if mode.size() == 1 {
-        return;
+/// The product of the sizes of modes in each other, and the greatest distance that their digits add up to.
+fn check(modes: &[Mode], count: &mut usize) -> Result<(i64, i64), Error> {
+    let (mut all, mut reach) = (1i64, 0i64);
+    for mode in modes {
+        let size = mode.size();
+        if size < 1 {
+            return Err(Error::new(format!("a size must be at least 1, found {size}")));
+        }
+        *count += 1;
+        if *count > limits::LAYOUT_PARTS {
+            let message = format!("a layout must have at most {} modes, found more", limits::LAYOUT_PARTS);
+            return Err(Error::new(message).too_large());
+        }
+        let own = match mode {
+            Mode::Digit(digit) => digit.reach(),
+            Mode::Group { modes, .. } => {
+                let (inside, own) = check(modes, count)?;
+                if size > inside {
+                    let message = format!("a size must be at most {inside}, that of its modes, found {size}");
+                    return Err(Error::new(message));
+                }
+                own
+            }
+        };
+        reach = reach.saturating_add(own);
+        all = all.saturating_mul(size);
     }
-    if let (Some(Mode::Digit(last)), Mode::Digit(next)) = (chain.last_mut(), &mode)
-        && (last.axis == next.axis || last.stride == 0 && next.stride == 0)
-        && last.extent.checked_mul(last.stride) == Some(next.stride)
-        && let Some(extent) = last.extent.checked_mul(next.extent)
-    {
-        last.extent = extent;
-        return;
+    if all >= 1 << 62 { Err(large()) } else { Ok((all, reach)) }
+}
+
+/// [`Mode::each`] of modes in each other.
+fn each(modes: &[Mode], mut weight: i64, found: &mut impl FnMut(i64, &Digit)) {
+    for mode in modes {
+        match mode {
+            Mode::Digit(digit) => found(weight, digit),
+            Mode::Group { modes, .. } => each(modes, weight, found),
+        }
+        weight = weight.saturating_mul(mode.size());
     }
-    chain.push(mode);
 }

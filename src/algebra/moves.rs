@@ -116,7 +116,7 @@ impl LayoutFunction {
         for flip in &mut layout.flips {
             (flip.axis, flip.of) = (number(flip.axis), spread(&flip.of));
         }
-        LayoutFunction { axes: axes.to_vec(), base: spread(&self.base), ..layout }
+        LayoutFunction { axes: axes.to_vec(), base: spread(&self.base).into(), ..layout }
     }
 
     /// For each number of levels, the elements that are at the same coordinates along these.

@@ -6,12 +6,13 @@
 //! 3, and bit 1 along the axis becomes bit 2 of the address. `L; 2:4@warp` has two copies; `L @ lane, warp` names the
 //! axes in an order that the strides do not show.
 
-use crate::algebra::layout::{Flip, LayoutFunction};
+use crate::algebra::layout::{Flip, LayoutFunction, Place};
 use crate::algebra::mode::{Digit, Mode, large};
 use crate::limits;
 use crate::places::tensor_layout::TensorLayout;
 use crate::swizzle::Swizzle;
 use crate::text::{Cursor, Error, from_str, length};
+use smallvec::smallvec;
 use std::fmt::{self, Write};
 
 /// The greatest depth of nested tuples.
@@ -82,7 +83,7 @@ impl LayoutFunction {
         let strides = std::mem::take(&mut reader.strides);
         let copies = if reader.cursor.eat(";") { reader.mode()?.digits() } else { Vec::new() };
         let order = reader.order()?;
-        let mut layout = LayoutFunction { axes: reader.axes, mode, copies, base: Vec::new(), flips: Vec::new() };
+        let mut layout = LayoutFunction { axes: reader.axes, mode, copies, base: Place::new(), flips: Vec::new() };
         layout.reorder(order, base, change);
         Ok((layout.checked().map_err(located)?, strides))
     }
@@ -94,7 +95,7 @@ impl LayoutFunction {
         self.axes = order.iter().map(|axis| self.axes[*axis].clone()).collect();
         self.mode.renumber(&number);
         self.copies.iter_mut().for_each(|digit| digit.axis = number(digit.axis));
-        self.base = vec![0; address + 1];
+        self.base = smallvec![0; address + 1];
         base.into_iter().for_each(|(axis, at)| self.base[number(axis)] = self.base[number(axis)].saturating_add(at));
         let flip = |((axis, bit), by): (PlaceBit, Vec<PlaceBit>)| {
             let mut of = vec![0; address + 1];
@@ -315,7 +316,7 @@ fn paired(shape: &Nested, strides: Option<&Nested>, next: &mut i64) -> Result<Mo
             let group = Mode::group(modes.collect::<Result<_, _>>()?);
             let Some(size) = size else { return Ok(group) };
             let padded = Mode::Group { size: *size, modes: group.modes().to_vec() };
-            padded.check().map(|()| padded).map_err(|error| error.with_offset(Some(*at)))
+            padded.check().map(|_| padded).map_err(|error| error.with_offset(Some(*at)))
         }
     }
 }
