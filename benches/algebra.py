@@ -50,9 +50,10 @@ def random_lines(cases):
         while found < cases:
             a, b = (test_algebra.random_text(rng) for _ in range(2))
             own = [tl.LayoutFunction(test_algebra.spelled(text)) for text in (a, b)]
-            if None in (test_algebra.answer(ours, *own), test_algebra.answer(theirs, pycute, pycute.Layout(*a), pycute.Layout(*b))):
+            other = [pycute.Layout(*text) for text in (a, b)]
+            if test_algebra.answer(ours, *own) is None or test_algebra.answer(theirs, pycute, *other) is None:
                 continue
-            other = str(test_algebra.room(own[0], own[1])) if name == "complement" else test_algebra.spelled(b)
+            other = str(test_algebra.room(*own)) if name == "complement" else test_algebra.spelled(b)
             found += 1
             yield f"{name} {test_algebra.spelled(a)} {other}"
 
@@ -66,11 +67,11 @@ def speeds(lines):
     for name, (ours, theirs, _) in test_algebra.OPERATIONS.items():
         if name == "complement":
             ours, theirs = (lambda a, b: a.complement(b.size)), (lambda p, a, b: p.complement(a, b.size()))
-        texts = [line.split()[1:] for line in lines if line.startswith(name + " ")]
-        own = [tuple(map(tl.LayoutFunction, pair)) for pair in texts]
-        other = [tuple(pycute.Layout(*pair(text)) for text in texts) for texts in texts]
-        pycutes = seconds(lambda: [theirs(pycute, *on) for on in other]) / len(texts)
-        python = seconds(lambda: [ours(*on) for on in own]) / len(texts)
+        operands = [line.split()[1:] for line in lines if line.startswith(name + " ")]
+        own = [tuple(map(tl.LayoutFunction, texts)) for texts in operands]
+        other = [tuple(pycute.Layout(*pair(text)) for text in texts) for texts in operands]
+        pycutes = seconds(lambda: [theirs(pycute, *on) for on in other]) / len(operands)
+        python = seconds(lambda: [ours(*on) for on in own]) / len(operands)
         yield name, 1e9 * pycutes, float(rust[name]), 1e9 * python
 
 
@@ -78,6 +79,7 @@ def triton(cases):
     """How many of Triton's attributes are the linear layouts that Triton makes of them."""
     from triton._C.libtriton import gluon_ir, ir
     from triton.experimental.gluon import language as gl
+    from triton.experimental.gluon.language.amd import AMDMFMALayout
 
     context = ir.context()
     ir.load_dialects(context)
@@ -94,10 +96,23 @@ def triton(cases):
         text = f"#ttg.nvidia_mma<{{versionMajor = {version}, versionMinor = 0, warpsPerCTA = {warps}, instrShape = {shape}}}>"
         return gl.NVMMADistributedLayout(version=[version, 0], warps_per_cta=warps, instr_shape=shape), text, version
 
+    def mfma():
+        shape, transposed = rng.choice([([32, 32, 8], None), ([16, 16, 16], None), ([64, 4, 4], True), ([4, 64, 4], True)])
+        transposed = rng.random() < 0.5 if transposed is None else transposed
+        bits = rng.choice([32, 32, 64]) if shape[0] == 16 else 32
+        warps, tiles = [two(0, 2), two(0, 2)], [two(0, 1), two(0, 1)]
+        names = f"warpsPerCTA = {warps}, instrShape = {shape}, isTransposed = {str(transposed).lower()}, tilesPerWarp = {tiles}"
+        text = f"#ttg.amd_mfma<{{version = 3, {names}, elementBitWidth = {bits}}}>"
+        return AMDMFMALayout(3, shape, transposed, warps, bits, tiles), text
+
     def operand():
-        parent, text, version = mma()
+        parent, text, version = rng.choice([mma, lambda: (*mfma(), 2)])()
         index, width = rng.randint(0, 1 if version == 2 else 0), two(0, 2)
         return gl.DotOperandLayout(index, parent, width), f"#ttg.dot_op<{{opIdx = {index}, parent = {text}, kWidth = {width}}}>"
+
+    def blocked_operand():
+        (parent, text), index = blocked(), rng.randint(0, 1)
+        return gl.DotOperandLayout(index, parent, 0), f"#ttg.dot_op<{{opIdx = {index}, parent = {text}}}>"
 
     def blocked():
         lanes = rng.randint(0, 5)
@@ -107,7 +122,7 @@ def triton(cases):
         return gl.BlockedLayout(*lists), f"#ttg.blocked<{{{fields}}}>"
 
     def sliced():
-        parent, text = rng.choice([blocked, operand, lambda: mma()[:2]])()
+        parent, text = rng.choice([blocked, operand, blocked_operand, mfma, lambda: mma()[:2]])()
         dim = rng.randint(0, 1)
         return gl.SliceLayout(dim, parent), f"#ttg.slice<{{dim = {dim}, parent = {text}}}>"
 
@@ -116,15 +131,31 @@ def triton(cases):
         text = f"#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per_phase}, maxPhase = {max_phase}, order = {order}}}>"
         return gl.SwizzledSharedLayout(vec, per_phase, max_phase, order), text
 
-    makers = {"blocked": blocked, "nvidia_mma": lambda: mma()[:2], "dot_op": operand, "slice": sliced, "swizzled_shared": swizzled}
+    def nvmma():
+        # A row of 128 elements has as many bytes as are swizzled.
+        width, bits, transposed = rng.choice([0, 32, 64, 128]), rng.choice([8, 16, 32, 64]), rng.random() < 0.5
+        text = f"swizzlingByteWidth = {width}, transposed = {str(transposed).lower()}, elementBitWidth = {bits}"
+        return gl.NVMMASharedLayout(width, bits, 2, transposed), f"#ttg.nvmma_shared<{{{text}}}>"
+
+    makers = {
+        "blocked": blocked,
+        "nvidia_mma": lambda: mma()[:2],
+        "amd_mfma": mfma,
+        "dot_op": operand,
+        "dot_op of blocked": blocked_operand,
+        "slice": sliced,
+        "swizzled_shared": swizzled,
+        "nvmma_shared": nvmma,
+    }
     for name, make in makers.items():
         found = Counter()
         for _ in range(cases):
             layout, text = make()
-            shape = [two(2, 7)] if name == "slice" else [two(3, 7), two(3, 7)]
+            sizes = (7, 10) if name == "nvmma_shared" else (3, 7)
+            shape = [two(2, 7)] if name == "slice" else [two(*sizes), two(*sizes)]
             linear = builder.to_linear_layout(layout._to_ir(builder), shape)
             sizes = "x".join(map(str, shape)) + "xf16"
-            if name == "swizzled_shared":
+            if hasattr(linear, "offset_bases"):
                 bases = f"#ttg.shared_linear<{{offset = {linear.offset_bases}}}, alignment = 16>"
                 texts = [f"!ttg.memdesc<{sizes}, {own}, #ttg.shared_memory>" for own in (text, bases)]
             else:

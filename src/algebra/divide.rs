@@ -156,7 +156,7 @@ impl LayoutFunction {
             layout.with_mode(Mode::group(layout.modes().iter().cloned().chain(ones).collect()))
         };
         let (own, over) = (ranked(self)?, ranked(tile(over)?)?);
-        let product = repeated(own.digits()?.as_ref(), &over)?;
+        let product = repeated(&own, &over)?;
         let [blocks, repetitions] = product.modes() else { return Err(large()) };
         let pairs = blocks.modes().iter().zip(repetitions.modes());
         let pair = |(a, b): (&Mode, &Mode)| {
@@ -263,7 +263,7 @@ fn tile(layout: &LayoutFunction) -> Result<&LayoutFunction, Error> {
 
 fn logical(split: Split, layout: &LayoutFunction, tiler: &Tiler) -> Result<Mode, Error> {
     let tilers = match tiler {
-        Tiler::Layout(own) => return split(layout.digits()?.as_ref(), tile(own)?),
+        Tiler::Layout(own) => return split(layout, tile(own)?),
         Tiler::Modes(tilers) => tilers,
     };
     let modes = each(layout, tilers)?.map(|(mode, tiler)| match tiler {

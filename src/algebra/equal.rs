@@ -21,13 +21,13 @@ impl LayoutFunction {
         if self.size() != other.size() {
             return different(None, format!("the sizes are {} and {}", self.size(), other.size()));
         }
-        if self.axes != other.axes {
+        if self.axes.len() != other.axes.len() || self.axes.iter().any(|axis| !other.axes.contains(axis)) {
             return different(None, format!("the axes are {:?} and {:?}", self.axes, other.axes));
         }
-        if self.copies != other.copies {
+        let (own, theirs) = (self.coalesce(), other.along(&self.axes).coalesce());
+        if own.copies != theirs.copies {
             return different(None, "the copies are at other places".to_string());
         }
-        let (own, theirs) = (self.coalesce(), other.coalesce());
         if own == theirs {
             return Equality::Equal;
         }

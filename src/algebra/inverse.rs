@@ -34,11 +34,12 @@ impl LayoutFunction {
     /// Two elements at a place, and a place without one.
     pub fn inverse(&self) -> Result<LayoutFunction, Error> {
         let inverse = self.right_inverse()?;
-        if inverse.size() == self.size() {
+        let copies = self.copies.iter().map(|digit| digit.extent).fold(1, i64::saturating_mul);
+        let (found, all) = (inverse.size(), self.size().saturating_mul(copies));
+        if found == all {
             return Ok(inverse);
         }
         self.injective()?;
-        let (found, all) = (inverse.size(), self.size());
         let message = format!(
             "an inverse needs an element at each place up to the last, found {found} of {all} at places from 0 on without a gap"
         );
@@ -60,7 +61,7 @@ impl LayoutFunction {
     /// ```
     pub fn right_inverse(&self) -> Result<LayoutFunction, Error> {
         if !self.flips.is_empty() {
-            return self.inverse_of_bits(false);
+            return self.inverse_of_flips(false);
         }
         self.at_zero()?;
         let axis = |axis: usize| {
@@ -120,7 +121,7 @@ impl LayoutFunction {
     /// ```
     pub fn left_inverse(&self) -> Result<LayoutFunction, Error> {
         if !self.flips.is_empty() {
-            return self.inverse_of_bits(true);
+            return self.inverse_of_flips(true);
         }
         self.at_zero()?;
         let mut fresh = self.size();
@@ -210,6 +211,8 @@ impl LayoutFunction {
             true => self.mode.coalesced().each(1, &mut found),
             false => self.mode.each(1, &mut found),
         }
+        // A copy has the index of its element.
+        self.copies.iter().for_each(|digit| found(0, digit));
         digits.sort_unstable_by_key(|(weight, digit)| (digit.stride, Reverse(digit.extent), *weight));
         digits
     }
@@ -242,12 +245,17 @@ impl LayoutFunction {
         Ok(())
     }
 
+    /// The inverse under flips: of a matrix over bits, or of the digits, with the same flips back among the bits of the
+    /// index.
+    fn inverse_of_flips(&self, left: bool) -> Result<LayoutFunction, Error> {
+        match Columns::new(self) {
+            Some(columns) => self.inverse_of_bits(columns, left),
+            None => self.inverse_of_digits(left),
+        }
+    }
+
     /// The inverse of a matrix, which is completed by the bits of places that no column has.
-    fn inverse_of_bits(&self, left: bool) -> Result<LayoutFunction, Error> {
-        let columns = Columns::new(self).ok_or_else(|| {
-            let message = format!("a layout under flips must be linear in bits to be inverted, found {self}");
-            Error::new(message).unsupported()
-        })?;
+    fn inverse_of_bits(&self, columns: Columns, left: bool) -> Result<LayoutFunction, Error> {
         let reached =
             |axis: usize| columns.columns.iter().chain([&columns.first]).fold(0, |all, column| all | column[axis]);
         let widths: Vec<u32> = (0..=self.axes.len()).map(|axis| 64 - reached(axis).leading_zeros()).collect();

@@ -11,7 +11,6 @@ use crate::algebra::chain::Chain;
 use crate::algebra::mode::{Digit, Mode, large};
 use crate::text::Error;
 use smallvec::{SmallVec, smallvec};
-use std::borrow::Cow;
 
 /// A coordinate along each axis, last the address.
 pub(super) type Place = SmallVec<[i64; 2]>;
@@ -89,14 +88,6 @@ impl LayoutFunction {
         LayoutFunction::new(self.axes.clone(), mode.clone())
     }
 
-    /// The digits alone.
-    pub(super) fn digits(&self) -> Result<Cow<'_, LayoutFunction>, Error> {
-        match self.has_digits_alone() {
-            true => Ok(Cow::Borrowed(self)),
-            false => self.alone(&self.mode).map(Cow::Owned),
-        }
-    }
-
     /// Whether there are no base, no copies and no flips.
     pub(super) fn has_digits_alone(&self) -> bool {
         self.flips.is_empty() && self.copies.is_empty() && self.base.iter().all(|base| *base == 0)
@@ -158,11 +149,13 @@ impl LayoutFunction {
     /// One more than the greatest sum of digits along an axis, before bits flip.
     pub(super) fn extent(&self, axis: usize) -> i64 {
         let mut extent = self.base[axis] + 1;
-        self.mode.each(1, &mut |_, digit| {
+        let mut reach = |_, digit: &Digit| {
             if digit.axis == axis {
                 extent += (digit.extent - 1) * digit.stride.max(0);
             }
-        });
+        };
+        self.mode.each(1, &mut reach);
+        self.copies.iter().for_each(|digit| reach(0, digit));
         extent
     }
 
@@ -173,6 +166,25 @@ impl LayoutFunction {
         self.mode.add(index, &mut place);
         self.flip(&mut place);
         place
+    }
+
+    /// The places of the element with this index and of its copies.
+    pub(super) fn places(&self, index: i64) -> Vec<Vec<i64>> {
+        let mut sums = vec![self.base.to_vec()];
+        self.mode.add(index, &mut sums[0]);
+        for digit in &self.copies {
+            let steps = |sum: &Vec<i64>| {
+                let moved = |step| {
+                    let mut sum = sum.clone();
+                    sum[digit.axis] += step * digit.stride;
+                    sum
+                };
+                (0..digit.extent).map(moved).collect::<Vec<_>>()
+            };
+            sums = sums.iter().flat_map(steps).collect();
+        }
+        sums.iter_mut().for_each(|sum| self.flip(sum));
+        sums
     }
 
     fn flip(&self, place: &mut [i64]) {

@@ -16,6 +16,7 @@
 //! | `compose` | composition |
 //! | `bits` | layouts that are linear in bits |
 //! | `inverse` | inverses and complements |
+//! | `unflip` | inverses of digits under flips |
 //! | `divide` | division into tiles, products, restriction |
 //! | `moves` | relayouts by levels, vector accesses, conflicts of banks |
 //! | `equal` | equality with a witness |
@@ -30,6 +31,7 @@ mod layout;
 mod mode;
 mod moves;
 mod text;
+mod unflip;
 
 pub(crate) use bits::{inverse, linear};
 pub use divide::{Slice, Tiler};

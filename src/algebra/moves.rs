@@ -2,7 +2,7 @@
 //!
 //! A relayout takes each index from its place in one layout to that in another. An element moves at the outermost level
 //! along which its coordinates differ: in Triton's layouts between registers of a lane, between lanes by shuffles,
-//! between warps through shared memory, between blocks through memory.
+//! between warps through shared memory, between blocks through memory. A copy of an element comes from the nearest one.
 
 use crate::algebra::bits::Columns;
 use crate::algebra::compose::LOOKED_AT;
@@ -100,7 +100,7 @@ impl LayoutFunction {
     }
 
     /// The same layout with these axes.
-    fn along(&self, axes: &[String]) -> LayoutFunction {
+    pub(super) fn along(&self, axes: &[String]) -> LayoutFunction {
         let number = |axis: usize| {
             let name = self.axes.get(axis);
             axes.iter().position(|other| Some(other) == name).unwrap_or(axes.len())
@@ -119,16 +119,24 @@ impl LayoutFunction {
         LayoutFunction { axes: axes.to_vec(), base: spread(&self.base).into(), ..layout }
     }
 
-    /// For each number of levels, the elements that are at the same coordinates along these.
+    /// For each number of levels, the elements that are at the same coordinates along these: each of their places in
+    /// the second layout has one in the first.
     fn equal_places(&self, sides: &[LayoutFunction; 2], levels: usize) -> Result<Vec<i64>, Error> {
-        if self.size() > LOOKED_AT {
-            let message = format!("a relayout of digits must have at most {LOOKED_AT} elements, found {}", self.size());
+        let copies = sides.iter().flat_map(|side| &side.copies).map(|digit| digit.extent);
+        let work = copies.fold(self.size(), i64::saturating_mul);
+        if work > LOOKED_AT {
+            let message =
+                format!("a relayout of digits must have at most {LOOKED_AT} elements and copies, found {work}");
             return Err(Error::new(message).too_large());
         }
         let mut same = vec![0; levels];
         for index in 0..self.size() {
-            let [a, b] = sides.each_ref().map(|side| side.place(index));
-            let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+            let [from, to] = sides.each_ref().map(|side| side.places(index));
+            let common = |to: &Vec<i64>| {
+                let common = |from: &Vec<i64>| from.iter().zip(to).take_while(|(a, b)| a == b).count();
+                from.iter().map(common).max().unwrap_or(0)
+            };
+            let common = to.iter().map(common).min().unwrap_or(0);
             same[..common].iter_mut().for_each(|same| *same += 1);
         }
         Ok(same)

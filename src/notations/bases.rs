@@ -1,6 +1,6 @@
 //! Layouts as bases: the index that each bit of a place adds, by exclusive or. See [`mod@super::triton`].
 
-use crate::algebra::inverse;
+use crate::algebra::{Digit, LayoutFunction, Mode, inverse, linear};
 use crate::conversion::meaning::Meaning;
 use crate::expr::Expr;
 use crate::limits;
@@ -139,6 +139,8 @@ impl LinearBases {
             return Err(Error::at(self.at, "the number of elements does not fit in 64 bits").too_large());
         }
         let (places, broadcast) = self.places(&index)?;
+        let copied =
+            self.names.len() == REGISTERS.len() && self.inputs[0].iter().any(|(_, row)| index.packed(row) == 0);
         let columns: Vec<u64> = places.iter().map(|place| place.basis).collect();
         let inverted =
             Some(columns).filter(|columns| columns.len() == count as usize).and_then(|columns| inverse(&columns));
@@ -148,6 +150,10 @@ impl LinearBases {
             return Err(Error::at(self.at, message));
         };
         let located = |error: Error| Error { at: error.at.or(Some(self.at)), ..error };
+        if copied {
+            let function = Box::new(self.function(sizes, &index, &places).map_err(located)?);
+            return Ok(Description::Function { sizes: sizes.to_vec(), function, map: None });
+        }
         if places.iter().all(|place| place.basis.count_ones() == 1) {
             let part = |place: &PackedBasis| {
                 let (dim, bit) = index.dimension(place.basis.trailing_zeros());
@@ -159,10 +165,44 @@ impl LinearBases {
         if !broadcast.is_empty() {
             return Err(Error::at(self.at, "a basis must not be 0 in a layout with bases of several bits"));
         }
-        Ok(Description::Map(Box::new(self.map(sizes, &places, &inverted))))
+        let map = self.map(sizes, &places, &inverted);
+        let place = |element: i64| {
+            let axis =
+                |input: usize| map.axes.iter().position(|own| *own == self.names[input]).unwrap_or(map.axes.len());
+            let mut place = vec![0; map.axes.len() + 1];
+            let of =
+                inverted.iter().enumerate().filter(|(bit, _)| element >> bit & 1 == 1).fold(0, |of, (_, row)| of ^ row);
+            let moved = places.iter().enumerate().filter(|(k, _)| of >> k & 1 == 1);
+            moved.for_each(|(_, own)| place[axis(own.input)] |= 1 << own.bit);
+            place
+        };
+        let function = Box::new(linear(&map.axes, sizes, &place).map_err(located)?);
+        Ok(Description::Function { sizes: sizes.to_vec(), function, map: Some(Box::new(map)) })
     }
 
-    /// The bits of a place that are not copies, and the copies.
+    /// The function of bases of one bit each, and of copies.
+    fn function(&self, sizes: &[i64], index: &IndexBits, places: &[PackedBasis]) -> Result<LayoutFunction, Error> {
+        let used: Vec<usize> = (1..self.inputs.len()).filter(|input| !self.inputs[*input].is_empty()).collect();
+        let axis = |input: usize| used.iter().position(|own| *own == input).unwrap_or(used.len());
+        let mut modes: Vec<Vec<Mode>> = sizes.iter().map(|_| Vec::new()).collect();
+        let mut sorted: Vec<&PackedBasis> = places.iter().collect();
+        sorted.sort_by_key(|place| place.basis);
+        for place in sorted {
+            let (dim, _) = index.dimension(place.basis.trailing_zeros());
+            modes[dim].push(Mode::Digit(Digit::new(2, axis(place.input), 1 << place.bit)));
+        }
+        let mode = Mode::group(modes.into_iter().map(|own| Mode::group(own).coalesced()).collect());
+        let rows = self.inputs.iter().enumerate().flat_map(|(input, rows)| {
+            let copies = rows.iter().enumerate().filter(|(_, (_, row))| index.packed(row) == 0);
+            copies.map(move |(bit, _)| (input, bit))
+        });
+        let copies = rows.map(|(input, bit)| Mode::Digit(Digit::new(2, axis(input), 1 << bit))).collect();
+        let copies = Mode::group(copies).coalesced().digits();
+        let axes = used.iter().map(|input| self.names[*input].to_string()).collect();
+        LayoutFunction::new(axes, mode)?.with_places(None, copies)
+    }
+
+    /// The bits of a place that are not copies, and the copies along axes.
     fn places(&self, index: &IndexBits) -> Result<(Vec<PackedBasis>, Vec<Broadcast>), Error> {
         let (mut places, mut broadcast) = (Vec::new(), Vec::new());
         for (input, rows) in self.inputs.iter().enumerate() {
@@ -181,6 +221,7 @@ impl LinearBases {
                     return Err(Error::at(*at, message));
                 }
                 match (basis, input) {
+                    (0, 0) if self.names.len() == REGISTERS.len() => {}
                     (0, 0) => {
                         let message = format!(
                             "a basis of `{name}` must not be 0: two places of one address space have the same element"

@@ -83,12 +83,15 @@ fn clusters(per_cluster: &[i64], split: &[i64], order: &[usize]) -> Vec<Vec<i64>
 
 impl Blocked {
     /// The bases on a tensor of these sizes, or by default of the sizes that all blocks cover once.
-    pub fn on(&self, given: Option<&[i64]>) -> Result<(LinearBases, Vec<i64>), Error> {
+    ///
+    /// Of the operand of a product, each thread has all elements along the dimension that is added up, and the threads
+    /// along it have copies.
+    pub fn on(&self, given: Option<&[i64]>, added: Option<usize>) -> Result<(LinearBases, Vec<i64>), Error> {
         let rank = self.order.len();
         let wrong = |message: String| Error::at(self.at, message);
         let logs = |list: &[i64]| list.iter().map(|n| n.trailing_zeros()).collect::<Vec<u32>>();
-        let inputs = [logs(&self.per_thread), logs(&self.threads), logs(&self.warps)];
-        let tile: Vec<u32> = (0..rank).map(|dim| inputs.iter().map(|input| input[dim]).sum()).collect();
+        let mut inputs = [logs(&self.per_thread), logs(&self.threads), logs(&self.warps)];
+        let mut tile: Vec<u32> = (0..rank).map(|dim| inputs.iter().map(|input| input[dim]).sum()).collect();
         let mut clusters = vec![0u32; rank];
         for row in &self.blocks {
             let top = |entry: &i64| 64 - entry.leading_zeros();
@@ -108,6 +111,11 @@ impl Blocked {
             return Err(wrong(format!("the sizes of a tensor with this layout must be powers of two, found {size}")));
         }
         let of_all = logs(&sizes);
+        if let Some(added) = added {
+            let few = || wrong(format!("the operand of a product must have 2 dimensions, found {rank}"));
+            inputs[0][added] = *of_all.get(added).ok_or_else(few)?;
+            tile[added] += of_all[added];
+        }
         // The bits of each dimension that number blocks; bits inside a block are below them.
         let outer: Vec<u32> = (0..rank).map(|dim| clusters[dim].min(of_all[dim])).collect();
         let inside: Vec<u32> = (0..rank).map(|dim| of_all[dim] - outer[dim]).collect();
@@ -123,6 +131,10 @@ impl Blocked {
         for input in &inputs {
             let rows = self.order.iter().flat_map(|dim| std::iter::repeat_n(*dim, input[*dim] as usize));
             bases.push(rows.map(&mut take).collect());
+        }
+        if added.is_none() {
+            // A smaller tensor takes fewer registers.
+            bases[0].retain(|(_, row)| row.iter().any(|entry| *entry != 0));
         }
         for dim in &self.order {
             let more = inside[*dim].saturating_sub(tile[*dim]) as usize;

@@ -118,8 +118,9 @@ pub fn cute(described: &Described) -> Result<String, Error> {
     let placement = match described.placement() {
         Ok(placement) => placement,
         Err(why) => {
-            let Description::Map(meaning) = &described.description else { return Err(why) };
-            return unswizzled(meaning).ok_or(why);
+            let bits = matches!(described.description, Description::Map(_) | Description::Function { .. });
+            let meaning = if bits { described.meaning()? } else { return Err(why) };
+            return unswizzled(&meaning).ok_or(why);
         }
     };
     strided_modes(&placement)

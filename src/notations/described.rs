@@ -3,6 +3,7 @@
 //! There are three forms, each more expressive than the one before: the tiled layout and the TensorLayout, unchanged,
 //! and a map for layouts that are neither, such as a swizzle.
 
+use crate::algebra::LayoutFunction;
 use crate::conversion::meaning::Meaning;
 use crate::conversion::{digits, made, to_tensor_layout, to_tiled};
 use crate::element::ElementType;
@@ -43,6 +44,15 @@ pub enum Description {
     Parts(Box<Placement>),
     /// As a map, in memory space 0.
     Map(Box<Meaning>),
+    /// As a function of the algebra, by bits or with copies on the address, as registers of Triton hold them.
+    Function {
+        /// The logical sizes.
+        sizes: Vec<i64>,
+        /// The function, with a mode for each dimension.
+        function: Box<LayoutFunction>,
+        /// The same as a map; `None` if it has copies on the address.
+        map: Option<Box<Meaning>>,
+    },
 }
 
 impl Description {
@@ -70,7 +80,7 @@ impl Description {
     /// The sizes of the tensor.
     pub fn sizes(&self) -> &[i64] {
         match self {
-            Description::Tiled { sizes, .. } => sizes,
+            Description::Tiled { sizes, .. } | Description::Function { sizes, .. } => sizes,
             Description::Parts(placement) => placement.sizes(),
             Description::Map(meaning) => &meaning.sizes,
         }
@@ -93,6 +103,8 @@ impl Described {
             Description::Tiled { sizes, layout } => Meaning::of_tiled(&Expansion::new(sizes, layout)?, memory_space),
             Description::Parts(placement) => Meaning { memory_space, ..Meaning::from(&**placement) },
             Description::Map(meaning) => Meaning { memory_space, ..(**meaning).clone() },
+            Description::Function { map: Some(meaning), .. } => Meaning { memory_space, ..(**meaning).clone() },
+            Description::Function { function, map: None, .. } => return Err(copies(function)),
         })
     }
 
@@ -108,6 +120,8 @@ impl Described {
                 Placement::new(&parts, Some(sizes)).map_err(|misplaced| misplaced.error)
             }
             Description::Map(meaning) => placed(meaning),
+            Description::Function { map: Some(meaning), .. } => placed(meaning),
+            Description::Function { function, map: None, .. } => Err(copies(function)),
         }
     }
 
@@ -121,6 +135,15 @@ impl Described {
             _ => Ok(Layout { memory_space: self.memory_space, ..to_tiled(&self.placement()?)? }),
         }
     }
+}
+
+/// The error for a layout with copies on the address.
+fn copies(function: &LayoutFunction) -> Error {
+    let each: i64 = function.copies().iter().map(|digit| digit.extent).product();
+    let message = format!(
+        "each element has {each} copies, of which some are in registers of one thread; only `algebra` has these"
+    );
+    Error::new(message).unsupported()
 }
 
 /// The TensorLayout of a map.

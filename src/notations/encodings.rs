@@ -1,4 +1,4 @@
-//! Triton's layouts of tensor cores, slices and shared memory, as bases. See [`mod@super::triton`].
+//! Triton's layouts of tensor cores and slices, as bases. See [`mod@super::triton`].
 //!
 //! `#ttg.nvidia_mma` of version 2 gives each lane 2 neighbours of a row, 4 lanes 8 columns and 8 groups of lanes 8 rows
 //! of a tile of 16×8; its second half of rows is in further registers. Warps are beside each other, the last dimension
@@ -6,14 +6,13 @@
 //! neighbours along the dimension that is added up, and copies in the warps along it. `#ttg.slice` drops a dimension of
 //! its parent, and the registers that move along it alone.
 //!
-//! `#ttg.swizzled_shared` puts the group of `vec` elements `c` of row `r` at group `c xor r / perPhase mod maxPhase`.
-//! `#ttg.padded_shared<[64:+4] ..>` leaves 4 elements free after each 64.
+//! `#ttg.amd_mfma` has 64 lanes: as many as the tile is wide are beside each other, and the others continue the 4
+//! neighbours that a lane has along the other dimension, the second one if it is transposed. `tilesPerWarp` are in
+//! registers between the tile and the warps.
 
-use crate::notations::bases::{Bases, LinearBases, REGISTERS, SHARED, read_bases, read_rows};
+use crate::notations::bases::{Bases, LinearBases, REGISTERS, read_bases, read_rows};
 use crate::notations::blocked::{Blocked, read_blocked};
-use crate::notations::described::Description;
-use crate::notations::lists::{ReadNumber, dimensions, fields, list, number, values};
-use crate::places::tensor_layout::Part;
+use crate::notations::lists::{ReadNumber, fields, flag, list, number};
 use crate::text::{Cursor, Error};
 
 /// A layout of registers.
@@ -22,20 +21,34 @@ pub(super) enum Encoding {
     Blocked(Blocked),
     Mma(Mma),
     Operand { operand: usize, width: u32, parent: Mma },
+    BlockedOperand { operand: usize, parent: Blocked },
     Slice { dim: usize, parent: Box<Encoding>, at: usize },
 }
 
-/// `#ttg.nvidia_mma`: binary logarithms of its tile and of its warps.
+/// `#ttg.nvidia_mma` and `#ttg.amd_mfma`: binary logarithms of the tile and of the warps.
 pub(super) struct Mma {
     tile: [u32; 2],
     warps: [u32; 2],
+    /// The tiles that a warp has beside each other.
+    tiles: [u32; 2],
     /// The dimension along which warps are numbered first.
     first: usize,
+    cores: Cores,
     at: usize,
 }
 
+/// Whose tensor cores they are.
+enum Cores {
+    Nvidia,
+    /// The neighbours of a lane, and the dimension along which it has them.
+    Amd {
+        width: u32,
+        inner: usize,
+    },
+}
+
 /// The names of the layouts of registers.
-pub(super) const NAMES: [&str; 5] = ["linear", "blocked", "nvidia_mma", "dot_op", "slice"];
+pub(super) const NAMES: [&str; 6] = ["linear", "blocked", "nvidia_mma", "amd_mfma", "dot_op", "slice"];
 
 /// Slices inside of slices.
 const DEPTH: usize = 8;
@@ -48,6 +61,7 @@ pub(super) fn read_encoding(cursor: &mut Cursor, name: &str, at: usize, depth: u
         "linear" => Encoding::Linear(read_bases(cursor, &REGISTERS, at)?),
         "blocked" => Encoding::Blocked(read_blocked(cursor, at)?),
         "nvidia_mma" => Encoding::Mma(read_mma(cursor, at)?),
+        "amd_mfma" => Encoding::Mma(read_mfma(cursor, at)?),
         _ => read_child(cursor, name, at, depth)?,
     };
     cursor.expect("}", "`,` or `}`")?;
@@ -56,7 +70,7 @@ pub(super) fn read_encoding(cursor: &mut Cursor, name: &str, at: usize, depth: u
 }
 
 /// The binary logarithm of a number that is a power of two.
-fn log(number: &ReadNumber, name: &str) -> Result<u32, Error> {
+pub(super) fn log(number: &ReadNumber, name: &str) -> Result<u32, Error> {
     match number.value {
         value if value > 0 && value.count_ones() == 1 => Ok(value.trailing_zeros()),
         value => Err(Error::at(number.at, format!("`{name}` must be a power of two, found {value}"))),
@@ -64,7 +78,7 @@ fn log(number: &ReadNumber, name: &str) -> Result<u32, Error> {
 }
 
 /// A field that must be there.
-fn given<T>(cursor: &Cursor, field: Option<T>, name: &str) -> Result<T, Error> {
+pub(super) fn given<T>(cursor: &Cursor, field: Option<T>, name: &str) -> Result<T, Error> {
     field.ok_or_else(|| cursor.expected(&format!("`{name} = ` and its value")))
 }
 
@@ -73,10 +87,7 @@ fn read_mma(cursor: &mut Cursor, at: usize) -> Result<Mma, Error> {
     let mut lists: [Option<Vec<ReadNumber>>; 4] = Default::default();
     fields(cursor, &names, |cursor, field| {
         if field == 4 {
-            return match read_rows(cursor)?.first() {
-                Some((at, _)) => Err(Error::at(*at, "a layout of tensor cores must be of one block").unsupported()),
-                None => Ok(()),
-            };
+            return one_block(cursor);
         }
         let read =
             if field < 2 { vec![number(cursor, "a number")?] } else { list(cursor, ["[", "]"], "a number", false)? };
@@ -99,7 +110,48 @@ fn read_mma(cursor: &mut Cursor, at: usize) -> Result<Mma, Error> {
     }
     let tile = [log(tile, "instrShape")?, log(width, "instrShape")?];
     let warps = [log(rows, "warpsPerCTA")?, log(columns, "warpsPerCTA")?];
-    Ok(Mma { tile, warps, first: usize::from(major.value == 2), at })
+    Ok(Mma { tile, warps, tiles: [0, 0], first: usize::from(major.value == 2), cores: Cores::Nvidia, at })
+}
+
+/// Refuses bases of blocks.
+fn one_block(cursor: &mut Cursor) -> Result<(), Error> {
+    match read_rows(cursor)?.first() {
+        Some((at, _)) => Err(Error::at(*at, "a layout of tensor cores must be of one block").unsupported()),
+        None => Ok(()),
+    }
+}
+
+fn read_mfma(cursor: &mut Cursor, at: usize) -> Result<Mma, Error> {
+    let names =
+        ["version", "elementBitWidth", "warpsPerCTA", "instrShape", "tilesPerWarp", "isTransposed", "CGALayout"];
+    let mut lists: [Option<Vec<ReadNumber>>; 5] = Default::default();
+    let mut transposed = None;
+    fields(cursor, &names, |cursor, field| {
+        match field {
+            6 => return one_block(cursor),
+            5 => transposed = Some(flag(cursor)?),
+            0 | 1 => lists[field] = Some(vec![number(cursor, "a number")?]),
+            _ => lists[field] = Some(list(cursor, ["[", "]"], "a number", false)?),
+        }
+        Ok(())
+    })?;
+    let [_, bits, warps, shape, tiles] = lists;
+    let (warps, shape) = (given(cursor, warps, names[2])?, given(cursor, shape, names[3])?);
+    let transposed = given(cursor, transposed, names[5])?;
+    let of_two = |list: &[ReadNumber], name: &str| match list {
+        [rows, columns] => Ok([log(rows, name)?, log(columns, name)?]),
+        _ => Err(Error::at(at, format!("`{name}` must have 2 numbers, found {}", list.len())).unsupported()),
+    };
+    let tile = of_two(shape.get(..2).unwrap_or(&shape), names[3])?;
+    if ![[5, 5], [4, 4], [6, 2], [2, 6]].contains(&tile) || tile[0] != tile[1] && !transposed {
+        let message = "a tile of `instrShape` must be 32 by 32 or 16 by 16, or, transposed, 64 by 4 or 4 by 64";
+        return Err(Error::at(at, message).unsupported());
+    }
+    let tiles = tiles.map_or(Ok([0, 0]), |list| of_two(&list, names[4]))?;
+    // A number of 64 bits has no neighbours in the registers of its lane.
+    let width = if bits.is_some_and(|bits| bits[0].value == 64) { 0 } else { 2 };
+    let cores = Cores::Amd { width, inner: usize::from(transposed) };
+    Ok(Mma { tile, warps: of_two(&warps, names[2])?, tiles, first: 1, cores, at })
 }
 
 /// Reads `#ttg.dot_op` and `#ttg.slice`.
@@ -128,10 +180,16 @@ fn read_child(cursor: &mut Cursor, name: &str, at: usize, depth: usize) -> Resul
     if name == "slice" {
         return Ok(Encoding::Slice { dim: small, parent: Box::new(parent), at });
     }
-    let width = log(&given(cursor, numbers[2], names[2])?, names[2])?;
     match parent {
-        Encoding::Mma(parent) => Ok(Encoding::Operand { operand: small, width, parent }),
-        _ => Err(Error::at(at, "the parent of `#ttg.dot_op` must be `#ttg.nvidia_mma`, found another").unsupported()),
+        Encoding::Mma(parent) => {
+            let width = log(&given(cursor, numbers[2], names[2])?, names[2])?;
+            Ok(Encoding::Operand { operand: small, width, parent })
+        }
+        Encoding::Blocked(parent) => Ok(Encoding::BlockedOperand { operand: small, parent }),
+        _ => {
+            let message = "the parent of `#ttg.dot_op` must be of tensor cores or `#ttg.blocked`, found another";
+            Err(Error::at(at, message).unsupported())
+        }
     }
 }
 
@@ -149,6 +207,9 @@ const REGISTER: usize = 0;
 const LANE: usize = 1;
 const WARP: usize = 2;
 
+/// The bits that number the lanes of a warp of AMD.
+const LANES_OF_AMD: u32 = 6;
+
 impl Growing {
     /// Gives the next bits of an input bits of a dimension; beyond its size, and without a dimension, they are copies.
     fn take(&mut self, input: usize, dim: Option<usize>, count: u32) {
@@ -162,24 +223,22 @@ impl Growing {
         }
     }
 
-    /// The tile of an instruction, then warps, then registers up to the sizes: `width` neighbours along `inner`.
-    fn mma(
-        mut self,
-        mma: &Mma,
-        [inner, outer]: [usize; 2],
-        [width, deep, wide]: [u32; 3],
-        shared: Option<usize>,
-    ) -> Growing {
-        self.take(REGISTER, Some(inner), width);
-        self.take(LANE, Some(inner), 2);
-        self.take(LANE, Some(outer), 3);
-        self.take(REGISTER, Some(outer), wide - 3);
-        self.take(REGISTER, Some(inner), deep - width - 2);
+    /// The tile of an instruction, then warps, then registers up to the sizes, in an order of the dimensions.
+    fn mma(mut self, mma: &Mma, tile: &[(usize, usize, u32)], order: [usize; 2], shared: Option<usize>) -> Growing {
+        tile.iter().for_each(|(input, dim, count)| self.take(*input, Some(*dim), *count));
+        let (after, mut tiles) = (self.next, mma.tiles);
+        if let Some(shared) = shared {
+            tiles[shared] = 0;
+        }
+        self.next = [after[0] + tiles[0], after[1] + tiles[1]];
         for dim in [mma.first, 1 - mma.first] {
             self.take(WARP, Some(dim).filter(|dim| Some(*dim) != shared), mma.warps[dim]);
         }
-        for dim in [inner, outer] {
-            self.take(REGISTER, Some(dim), self.bits[dim].saturating_sub(self.next[dim]));
+        for dim in order {
+            let beyond = std::mem::replace(&mut self.next[dim], after[dim]);
+            self.take(REGISTER, Some(dim), tiles[dim]);
+            self.next[dim] = beyond;
+            self.take(REGISTER, Some(dim), self.bits[dim].saturating_sub(beyond));
         }
         self
     }
@@ -193,14 +252,13 @@ impl Encoding {
                 let sizes = bases.sizes(given)?;
                 Ok((bases, sizes))
             }
-            Encoding::Blocked(blocked) => blocked.on(given),
-            Encoding::Mma(mma) => {
-                mma.on(given, |growing, mma| growing.mma(mma, [1, 0], [1, mma.tile[1], mma.tile[0]], None))
-            }
-            Encoding::Operand { operand, width, parent } => parent.on(given, |growing, mma| {
+            Encoding::Blocked(blocked) => blocked.on(given, None),
+            Encoding::Mma(mma) => mma.on(given, |growing| growing.mma(&mma, &mma.result(), [1, 0], None)),
+            Encoding::Operand { operand, width, parent } => parent.on(given, |growing| {
                 let (inner, outer) = (1 - operand, operand);
-                growing.mma(mma, [inner, outer], [width, width + 3, mma.tile[outer]], Some(inner))
+                growing.mma(&parent, &parent.operand(outer, width), [inner, outer], Some(inner))
             }),
+            Encoding::BlockedOperand { operand, parent } => parent.on(given, Some(1 - operand)),
             Encoding::Slice { dim, parent, at } => {
                 let needed =
                     || Error::at(at, "a slice says no sizes; expected a tensor, as `tensor<64xf16, ..>`").unsupported();
@@ -223,10 +281,46 @@ impl Encoding {
 }
 
 impl Mma {
+    /// The tile of a result: for each of its parts the input, the dimension and the number of bits.
+    fn result(&self) -> Vec<(usize, usize, u32)> {
+        match self.cores {
+            Cores::Nvidia => self.parts(1, 1, self.tile[1]),
+            Cores::Amd { width, inner } => self.parts(inner, width, self.tile[inner]),
+        }
+    }
+
+    /// The tile of an operand, `width` elements of which are neighbours along the dimension that is added up.
+    fn operand(&self, outer: usize, width: u32) -> Vec<(usize, usize, u32)> {
+        let deep = match self.cores {
+            Cores::Nvidia => width + 3,
+            Cores::Amd { .. } => width + LANES_OF_AMD - self.tile[0].min(self.tile[1]),
+        };
+        self.parts(1 - outer, width, deep)
+    }
+
+    fn parts(&self, inner: usize, width: u32, deep: u32) -> Vec<(usize, usize, u32)> {
+        let (outer, wide) = (1 - inner, self.tile[1 - inner]);
+        match self.cores {
+            Cores::Nvidia => vec![
+                (REGISTER, inner, width),
+                (LANE, inner, 2),
+                (LANE, outer, 3),
+                (REGISTER, outer, wide - 3),
+                (REGISTER, inner, deep - width - 2),
+            ],
+            Cores::Amd { .. } => vec![
+                (REGISTER, inner, width),
+                (LANE, outer, wide),
+                (LANE, inner, LANES_OF_AMD - wide),
+                (REGISTER, inner, deep + wide - width - LANES_OF_AMD),
+            ],
+        }
+    }
+
     fn on(
         &self,
         sizes: Option<&[i64]>,
-        grow: impl FnOnce(Growing, &Mma) -> Growing,
+        grow: impl FnOnce(Growing) -> Growing,
     ) -> Result<(LinearBases, Vec<i64>), Error> {
         let needed = || Error::at(self.at, "this layout says no sizes; expected a tensor, as `tensor<64x64xf16, ..>`");
         let sizes = sizes.ok_or_else(|| needed().unsupported())?;
@@ -236,13 +330,13 @@ impl Mma {
             return Err(Error::at(self.at, message).unsupported());
         };
         let growing = Growing { at: self.at, bits: [rows, columns], next: [0, 0], inputs: vec![Bases::new(); 4] };
-        let inputs = grow(growing, self).inputs;
+        let inputs = grow(growing).inputs;
         Ok((LinearBases { names: &REGISTERS, inputs, at: self.at }, sizes.to_vec()))
     }
 }
 
 /// The binary logarithms of sizes.
-fn logs(sizes: &[i64], at: usize) -> Result<Vec<u32>, Error> {
+pub(super) fn logs(sizes: &[i64], at: usize) -> Result<Vec<u32>, Error> {
     let wrong = |size: &i64| {
         let message = format!("the sizes of a tensor with this layout must be powers of two, found {size}");
         Error::at(at, message)
@@ -250,90 +344,4 @@ fn logs(sizes: &[i64], at: usize) -> Result<Vec<u32>, Error> {
     let log =
         |size: &i64| if *size > 0 && size.count_ones() == 1 { Ok(size.trailing_zeros()) } else { Err(wrong(size)) };
     sizes.iter().map(log).collect()
-}
-
-/// Reads `<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>` of a tensor of these sizes.
-pub(super) fn read_swizzled(cursor: &mut Cursor, sizes: &[i64], at: usize) -> Result<LinearBases, Error> {
-    cursor.expect("<", "`<`")?;
-    cursor.expect("{", "`{`")?;
-    let names = ["vec", "perPhase", "maxPhase", "order"];
-    let (mut numbers, mut order) = ([None; 3], None);
-    fields(cursor, &names, |cursor, field| {
-        match field {
-            3 => order = Some(list(cursor, ["[", "]"], "a dimension", false)?),
-            _ => numbers[field] = Some(number(cursor, "a number")?),
-        }
-        Ok(())
-    })?;
-    let order = dimensions(&given(cursor, order, "order")?, sizes.len(), "`order`")?;
-    let mut widths = [0; 3];
-    for (k, width) in widths.iter_mut().enumerate() {
-        *width = log(&given(cursor, numbers[k], names[k])?, names[k])?;
-    }
-    cursor.expect("}", "`,` or `}`")?;
-    cursor.expect(">", "`>`")?;
-    let [vec, per_phase, max_phase] = widths;
-    let bits = logs(sizes, at)?;
-    if order.len() != sizes.len() {
-        return Err(Error::at(at, format!("`order` must have {} dimensions, found {}", sizes.len(), order.len())));
-    }
-    let mut rows = Bases::new();
-    for (k, dim) in order.iter().enumerate() {
-        for bit in 0..bits[*dim] {
-            let mut row = vec![0; sizes.len()];
-            row[*dim] = 1 << bit;
-            if k == 1 && (per_phase..per_phase + max_phase).contains(&bit) && vec + bit - per_phase < bits[order[0]] {
-                row[order[0]] = 1 << (vec + bit - per_phase);
-            }
-            rows.push((at, row));
-        }
-    }
-    Ok(LinearBases { names: &SHARED, inputs: vec![rows, Bases::new()], at })
-}
-
-/// Reads `<[64:+4] {order = [1, 0], shape = [16, 64]}>`.
-pub(super) fn read_padded(cursor: &mut Cursor, sizes: Option<&[i64]>, at: usize) -> Result<Description, Error> {
-    cursor.expect("<", "`<`")?;
-    cursor.expect("[", "`[` and intervals, as `64:+4`")?;
-    let mut intervals = Vec::new();
-    loop {
-        let interval = log(&number(cursor, "an interval")?, "an interval")?;
-        cursor.expect(":", "`:+` and the padding")?;
-        cursor.expect("+", "`+` and the padding")?;
-        intervals.push((interval, number(cursor, "the padding")?.value));
-        if !cursor.eat(",") {
-            break;
-        }
-    }
-    cursor.expect("]", "`,` or `]`")?;
-    cursor.expect("{", "`{`")?;
-    let mut lists = [const { None }; 2];
-    fields(cursor, &["order", "shape"], |cursor, field| {
-        lists[field] = Some(list(cursor, ["[", "]"], "a number", false)?);
-        Ok(())
-    })?;
-    let [order, shape] = lists;
-    let shape = values(&given(cursor, shape, "shape")?);
-    let order = dimensions(&given(cursor, order, "order")?, shape.len(), "`order`")?;
-    cursor.expect("}", "`,` or `}`")?;
-    cursor.expect(">", "`>`")?;
-    if sizes.is_some_and(|sizes| sizes != shape) || order.len() != shape.len() {
-        return Err(Error::at(at, format!("the layout is of a tensor of sizes {shape:?}, found another one")));
-    }
-    let bits = logs(&shape, at)?;
-    let large = || Error::at(at, "the offsets do not fit in 64 bits").too_large();
-    let (mut parts, mut offset) = (Vec::new(), 0);
-    for dim in order {
-        for bit in 0..bits[dim] {
-            let padding = intervals.iter().filter(|(interval, _)| *interval <= offset);
-            let padding = padding.map(|(interval, padding)| i128::from(*padding) << (offset - interval)).sum::<i128>();
-            let stride = i64::try_from((1i128 << offset) + padding).map_err(|_| large())?;
-            parts.push((dim, 1 << bit, Part { extent: 2, axis: None, stride }));
-            offset += 1;
-            if offset > 61 {
-                return Err(large());
-            }
-        }
-    }
-    Description::of_parts(&shape, parts, Vec::new()).map_err(|error| Error { at: error.at.or(Some(at)), ..error })
 }

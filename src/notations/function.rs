@@ -1,8 +1,8 @@
 //! Layouts of all notations as functions of the [algebra](crate::algebra).
 //!
 //! Dimension `k` is mode `k`, so an index counts dimension 0 fastest, whatever the order in memory. A part is a digit,
-//! and padding ends a mode. A map is the digits that it has from its first element on, or a matrix over bits; both are
-//! compared with it element by element.
+//! and padding ends a mode. Bases of several bits are a matrix over bits. A map is the digits that it has from its first
+//! element on, or such a matrix; both are compared with it element by element.
 
 use crate::algebra::{Digit, LayoutFunction, Mode, linear};
 use crate::conversion::meaning::Meaning;
@@ -28,12 +28,13 @@ impl Described {
         if self.description.sizes().contains(&0) {
             return Err(Error::new("a layout of the algebra must have at least one element, found none"));
         }
-        match self.placement() {
-            Ok(placement) => placed(&placement, None),
-            Err(error) => match &self.description {
-                Description::Map(meaning) => mapped(meaning),
-                _ => Err(error),
-            },
+        if let Description::Function { function, .. } = &self.description {
+            return Ok((**function).clone());
+        }
+        match (self.placement(), &self.description) {
+            (Ok(placement), _) => placed(&placement, None),
+            (Err(_), Description::Map(meaning)) => mapped(meaning),
+            (Err(error), _) => Err(error),
         }
     }
 }

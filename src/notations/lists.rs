@@ -77,6 +77,14 @@ pub(super) fn fields(
     Ok(())
 }
 
+/// Reads `true` or `false`.
+pub(super) fn flag(cursor: &mut Cursor) -> Result<bool, Error> {
+    let word = cursor.peek_name().filter(|word| matches!(*word, "true" | "false"));
+    let word = word.ok_or_else(|| cursor.expected("`true` or `false`"))?;
+    cursor.advance(word.len());
+    Ok(word == "true")
+}
+
 /// Refuses a number below `least`.
 pub(super) fn at_least(numbers: &[ReadNumber], least: i64, what: &str) -> Result<(), Error> {
     match numbers.iter().find(|number| number.value < least) {

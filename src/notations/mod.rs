@@ -12,7 +12,8 @@
 //! | `bits` | layouts as matrices over bits |
 //! | `bases` | a layout as the index that each bit of a place adds |
 //! | `blocked` | the attribute `#ttg.blocked` |
-//! | `encodings` | the attributes of tensor cores, slices and shared memory |
+//! | `encodings` | the attributes of tensor cores, operands and slices |
+//! | `shared` | the attributes of shared memory |
 //! | [`triton`] | Triton: `#ttg.linear`, `#ttg.blocked`, `#ttg.shared_linear` |
 //! | [`mosaic`] | Mosaic: `#tpu.tiled` |
 //! | [`pack`] | IREE's encodings and `linalg.pack` |
@@ -44,6 +45,7 @@ pub mod python;
 mod sharded;
 mod shardings;
 mod shardy;
+mod shared;
 pub mod strided;
 pub mod translate;
 pub mod triton;

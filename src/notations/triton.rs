@@ -11,7 +11,7 @@
 //!
 //! `#ttg.blocked` on a shape: each thread has `sizePerThread`, each warp `threadsPerWarp` of them, each block
 //! `warpsPerCTA` of those, each time the dimension `order[0]` first. A larger tensor takes more registers, in the same
-//! order; in a smaller one the topmost bits are copies.
+//! order; in a smaller one the topmost bits of lanes and warps are copies.
 
 use crate::algebra::inverse;
 use crate::conversion::meaning::Meaning;
@@ -19,8 +19,9 @@ use crate::element::ElementType;
 use crate::notations::bases::{LinearBases, MOST_BITS, REGISTERS, SHARED, read_bases};
 use crate::notations::bits::BitColumns;
 use crate::notations::described::{Described, Description};
-use crate::notations::encodings::{NAMES, read_encoding, read_padded, read_swizzled};
+use crate::notations::encodings::{NAMES, read_encoding};
 use crate::notations::lists::text;
+use crate::notations::shared::{self, read_padded, read_shared_bases};
 use crate::notations::types::spelled;
 use crate::places::placement::Copies;
 use crate::text::{Cursor, Error, excerpt};
@@ -30,7 +31,7 @@ pub(super) fn read_triton(cursor: &mut Cursor, sizes: Option<&[i64]>) -> Result<
     let at = cursor.at();
     cursor.expect("#", "an attribute of Triton")?;
     let (dialect, name) = (cursor.word(), if cursor.eat(".") { cursor.peek_name() } else { None });
-    let known = NAMES.iter().chain(&["shared_linear", "swizzled_shared", "padded_shared"]).copied();
+    let known = NAMES.iter().chain(&["shared_linear"]).chain(&shared::NAMES).chain(&["padded_shared"]).copied();
     let Some(name) = known.clone().find(|known| name == Some(known) && dialect == Some("ttg")) else {
         let known: Vec<String> = known.map(|name| format!("#ttg.{name}")).collect();
         return Err(Error::at(at, format!("expected an attribute of Triton: {}", known.join(", "))).syntax());
@@ -41,9 +42,9 @@ pub(super) fn read_triton(cursor: &mut Cursor, sizes: Option<&[i64]>) -> Result<
     };
     let (bases, sizes) = match name {
         "padded_shared" => return read_padded(cursor, sizes, at),
-        "swizzled_shared" => {
+        name if shared::NAMES.contains(&name) => {
             let sizes = sizes.ok_or_else(needed)?;
-            (read_swizzled(cursor, sizes, at)?, sizes.to_vec())
+            (read_shared_bases(cursor, name, sizes, at)?, sizes.to_vec())
         }
         "shared_linear" => {
             let bases = read_shared(cursor, at)?;
