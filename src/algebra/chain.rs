@@ -24,6 +24,23 @@ pub(super) struct Chain {
     open: usize,
 }
 
+impl Mode {
+    /// The same function with the fewest digits: no digit of one step, no two that are one, no groups but those with
+    /// padding.
+    ///
+    /// The digits of a mode without padding are unique: the extent of the first is where the places stop growing by
+    /// its stride, and the others are those of the function of every so manyth element.
+    #[must_use]
+    pub fn coalesced(&self) -> Mode {
+        self.chain().mode()
+    }
+
+    /// The normal form.
+    pub(super) fn chain(&self) -> Chain {
+        Chain::of_modes(self.size(), self.modes())
+    }
+}
+
 impl Chain {
     /// The chain of no links.
     pub fn new() -> Chain {

@@ -1,6 +1,5 @@
 //! Modes: digits, and groups of modes.
 
-use crate::algebra::chain::Chain;
 use crate::limits;
 use crate::text::Error;
 
@@ -131,21 +130,6 @@ impl Mode {
                 last.add(rest, place);
             }
         }
-    }
-
-    /// The same function with the fewest digits: no digit of one step, no two that are one, no groups but those with
-    /// padding.
-    ///
-    /// The digits of a mode without padding are unique: the extent of the first is where the places stop growing by
-    /// its stride, and the others are those of the function of every so manyth element.
-    #[must_use]
-    pub fn coalesced(&self) -> Mode {
-        self.chain().mode()
-    }
-
-    /// The normal form.
-    pub(super) fn chain(&self) -> Chain {
-        Chain::of_modes(self.size(), self.modes())
     }
 
     /// Gives the axes other numbers.

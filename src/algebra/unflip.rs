@@ -11,8 +11,8 @@ use crate::algebra::layout::{Flip, LayoutFunction, written};
 use crate::algebra::mode::Mode;
 use crate::text::Error;
 
-/// A bit of a place: the axis and its number.
-type PlaceBit = (usize, u32);
+/// A bit of a sum: the axis and its number.
+type SumBit = (usize, u32);
 
 impl LayoutFunction {
     /// The inverse of the digits, right or left, with flips among the bits of the index.
@@ -36,16 +36,16 @@ impl LayoutFunction {
     }
 
     /// The bits that flip or are read by a flip, each with the set of these bits whose exclusive or it was before.
-    fn flips_back(&self) -> Result<Vec<(PlaceBit, u64)>, Error> {
+    fn flips_back(&self) -> Result<Vec<(SumBit, u64)>, Error> {
         let flips = self.flips_within();
-        let mut bits: Vec<PlaceBit> = flips.iter().map(|flip| (flip.axis, flip.bit)).collect();
+        let mut bits: Vec<SumBit> = flips.iter().map(|flip| (flip.axis, flip.bit)).collect();
         for (axis, of) in flips.iter().flat_map(|flip| flip.of.iter().enumerate()) {
             bits.extend((0..62).filter(|bit| of >> bit & 1 == 1).map(|bit| (axis, bit)));
         }
         bits.sort_unstable();
         bits.dedup();
-        let reads = |flip: &Flip, (axis, bit): PlaceBit| flip.of[axis] >> bit & 1 == 1;
-        let column = |bit: &PlaceBit| {
+        let reads = |flip: &Flip, (axis, bit): SumBit| flip.of[axis] >> bit & 1 == 1;
+        let column = |bit: &SumBit| {
             let changed = bits.iter().enumerate().filter(|(_, other)| {
                 let flip = flips.iter().find(|flip| (flip.axis, flip.bit) == **other);
                 flip.map_or(*other == bit, |flip| reads(flip, *bit))
@@ -89,7 +89,7 @@ impl LayoutFunction {
     }
 
     /// The bit of the index that a bit of a place is.
-    fn index_bit(&self, inverse: &LayoutFunction, (axis, bit): PlaceBit) -> Result<u32, Error> {
+    fn index_bit(&self, inverse: &LayoutFunction, (axis, bit): SumBit) -> Result<u32, Error> {
         let mut place = vec![0; self.axes.len() + 1];
         place[axis] = 1 << bit;
         match inverse.at_place(&place).as_deref() {
