@@ -3,14 +3,17 @@
 use layout_console::{Complaint, write};
 use std::path::PathBuf;
 use tensor_layout::drawing::{MOST, draw_function};
+use tensor_layout::notations::expression::operations;
 use tensor_layout::notations::{Answer, calculate};
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, choices};
 
 /// Calculate with layouts as functions: compose, invert, divide, multiply and compare them
 #[derive(clap::Args)]
 pub struct AlgebraOptions {
-    /// The expression: 'A o B', 'A == B', complement(A, 64), inverse(A); layouts in any notation
-    #[arg(value_name = "EXPRESSION")]
+    #[arg(value_name = "EXPRESSION", help = format!(
+        "The expression: layouts in any notation, 'A o B', 'A == B', or an operation such as complement(A, 64): {}",
+        choices(&operations())
+    ))]
     text: String,
     /// Draw the layout as an SVG picture into this file, - for standard output, and print nothing else
     #[arg(long, value_name = "FILE")]

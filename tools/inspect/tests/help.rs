@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::{env, fs, path::Path};
 use tensor_layout::notations::Notation;
+use tensor_layout::notations::expression::operations;
 use tensor_layout::places::READY;
 
 #[test]
@@ -66,6 +67,9 @@ fn lists_in_the_help_are_those_of_the_tables() {
         }
         if has("NOTATION") {
             assert!(Notation::NAMES.iter().all(|name| has(name)), "{help}");
+        }
+        if has("EXPRESSION") {
+            assert!(operations().into_iter().all(has), "{help}");
         }
     }
     assert_eq!(with_machines, 5);
