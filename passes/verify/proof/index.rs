@@ -14,6 +14,9 @@ use crate::reader::flags::NSW;
 /// The bits of integers whose sums and products are numbers of 64 bits here. Of wider ones, what is promised counts.
 const WIDE: u32 = 32;
 
+/// The bits of an index whose products with sizes do not wrap around.
+const INDEX: u32 = 62;
+
 impl Proof<'_> {
     /// The address of an index.
     pub(super) fn address(&mut self, layout: &AddressMap, index: &[Linear]) -> Shown<Linear> {
@@ -200,9 +203,10 @@ impl Proof<'_> {
         };
         let bits =
             from.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok()).filter(|bits| (1..=64).contains(bits));
-        let (low, high) = match (name, to, bits.map(|bits| bits.min(WIDE))) {
-            ("arith.index_cast", "index", Some(bits)) => (-(1 << (bits - 1)), 1 << (bits - 1)),
-            ("arith.index_castui", "index", Some(bits)) => (0, 1 << bits),
+        let (low, high) = match (name, to, bits) {
+            ("arith.index_cast", "index", Some(bits)) => (-(1 << (bits - 1).min(INDEX)), 1 << (bits - 1).min(INDEX)),
+            ("arith.index_castui", "index", Some(bits @ ..64)) => (0, 1 << bits.min(INDEX)),
+            ("arith.index_castui", "index", _) => (-(1 << INDEX), 1 << INDEX),
             _ => return unknown(),
         };
         let (text, indices) = self.term(head)?;

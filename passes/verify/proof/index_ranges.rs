@@ -41,14 +41,15 @@ impl Proof<'_> {
         self.is_finding_ranges = false;
     }
 
-    /// What an index below a size, in each iteration of the loops around it, promises; nothing in loops whose bounds are no
-    /// constants.
+    /// What an index below a size, in each iteration of the loops around it, promises; nothing in loops that may have no
+    /// iteration, or whose bounds are no constants.
     fn index_range(&mut self, block: BlockId, index: &Subscript, size: i64) -> Shown<Option<IndexRange>> {
         let chain = self.programs[0].counted_loops(block);
-        let is_counted = |body: &Body| {
-            matches!((&body.lower, &body.uppers[..]), (Some(Subscript::Constant(_)), [Subscript::Constant(_)]))
+        let has_iterations = |body: &Body| match (&body.lower, &body.uppers[..]) {
+            (Some(Subscript::Constant(lower)), [Subscript::Constant(upper)]) => lower < upper,
+            _ => body.parent.is_none(),
         };
-        if !chain.iter().all(|block| is_counted(&self.programs[0].blocks[*block])) {
+        if !self.around[0][block].iter().all(|block| has_iterations(&self.programs[0].blocks[*block])) {
             return Ok(None);
         }
         let place = self.iterations(0, &chain)?;
@@ -73,7 +74,7 @@ impl Proof<'_> {
         once.sort_unstable();
         // Every value of the rest comes with every place, and has all values of its digits.
         let is_free = once.windows(2).all(|pair| pair[0] != pair[1])
-            && roots(&rest).iter().all(|root| self.space.inexact(*root).is_empty());
+            && roots(&rest).iter().all(|root| has_all_values(&self.space, *root));
         let (low, high) = self.space.range(&rest)?;
         let range = (-low.div_euclid(*times), (size - 1 - high).div_euclid(*times) + 1);
         let found = places.filter(|_| is_free && range.0 < range.1);
@@ -110,10 +111,15 @@ fn dense(space: &Space, e: &Linear) -> Option<Place> {
     let (mut extent, mut low) = (1_i64, e.constant);
     for (var, a) in terms {
         let (first, end) = space.range_of(var);
-        if a != extent || !space.inexact(space.root_of(var)).is_empty() {
+        if a != extent || !has_all_values(space, space.root_of(var)) {
             return None;
         }
         (extent, low) = (extent.checked_mul(end - first)?, low.checked_add(a.checked_mul(first)?)?);
     }
     Some(Place::Any(low, low.checked_add(extent)?))
+}
+
+/// Whether a variable has all values of its digits: one of data has some of them.
+fn has_all_values(space: &Space, root: Var) -> bool {
+    space.inexact(root).is_empty() && space.data_of(root).is_none()
 }
