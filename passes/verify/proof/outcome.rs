@@ -2,7 +2,7 @@
 
 use crate::proof::flatten::Flatten;
 use crate::proof::statements::{FunctionResult, ResultElements};
-use crate::proof::view::MemoryView;
+use crate::proof::view::{MemoryView, UNKNOWN_SIZE};
 use crate::reader::model::{Kind, Slot, Type};
 
 impl Flatten<'_> {
@@ -24,6 +24,9 @@ impl Flatten<'_> {
         }
         if self.constants.contains(&view.buffer) {
             return FunctionResult::Unknown("memory that nobody may write".to_owned());
+        }
+        if view.sizes.contains(&UNKNOWN_SIZE) {
+            return FunctionResult::Unknown("memory of sizes known only at run time".to_owned());
         }
         let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
             return FunctionResult::Unknown("no memory".to_owned());
