@@ -237,6 +237,10 @@ pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
         if width > 8 {
             return None;
         }
+        // Of no elements there is no address.
+        if count == 0 {
+            return Some(vec![]);
+        }
         let data = sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
         Some(numbers(std::slice::from_raw_parts(data, count * width), width))
     }
