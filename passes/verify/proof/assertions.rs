@@ -10,10 +10,14 @@
 use crate::proof::equations;
 use crate::proof::flatten::{Flat, Flatten, Known};
 use crate::proof::follow::Proof;
-use crate::proof::linear::{Linear, Shown, Space};
-use crate::proof::statements::{BufferId, Contents, Maker, Statement};
-use crate::proof::subscript::Subscript;
+use crate::proof::index_ranges::{IndexRange, Place};
+use crate::proof::linear::{Linear, Shown, Space, Undecided};
+use crate::proof::operation::Operation;
+use crate::proof::pairs::Pair;
+use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
+use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{Head, LoopPosition, Thunk};
+use crate::reader::calc::Calc;
 use crate::reader::model::Slot;
 use std::collections::BTreeSet;
 
@@ -52,11 +56,29 @@ impl Flatten<'_> {
     }
 }
 
+impl Statements {
+    /// The conditions of the assertions that are asked before a statement, in the same iterations.
+    fn asserted_before(&self, at: (BlockId, usize)) -> Vec<ValueId> {
+        let (mut conditions, mut at) = (vec![], Some(at));
+        while let Some((block, end)) = at {
+            conditions.extend(self.blocks[block].statements[..end].iter().filter_map(|one| self.asserted_by(one)));
+            at = self.blocks[block].parent;
+        }
+        conditions
+    }
+
+    fn asserted_by(&self, statement: &Statement) -> Option<ValueId> {
+        let Statement::Store { buffer, value, .. } = statement else { return None };
+        let Maker::Elements { operands, .. } = &self.values[*value].0 else { return None };
+        self.asserted.values().any(|asserted| asserted == buffer).then(|| operands[1])
+    }
+}
+
 impl Proof<'_> {
-    /// Proves that the same assertions fail in both programs. What accesses promise does not hold where one of them fails.
+    /// Proves that the same assertions fail in both programs. What accesses promise does not hold where one of them fails, so
+    /// this comes before it is known.
     pub(super) fn same_assertions(&mut self) -> Shown<()> {
         let messages: BTreeSet<&String> = self.programs.iter().flat_map(|program| program.asserted.keys()).collect();
-        let index_ranges = std::mem::take(&mut self.index_ranges);
         let shown = messages.into_iter().try_for_each(|message| {
             let nothing = [0; 2];
             self.elsewhere(Space::default(), nothing, |proof| {
@@ -64,8 +86,38 @@ impl Proof<'_> {
                 proof.equal(&meant, &made)
             })
         });
-        self.index_ranges = index_ranges;
+        self.pairs.retain(|_, pair| !matches!(pair, Pair::Open));
         shown
+    }
+
+    /// Notes the ranges of indices that the assertions before a statement say, in an iteration of the loops around it; whether
+    /// none of them is known to fail.
+    pub(super) fn assume_asserted(&mut self, side: usize, at: (BlockId, usize), place: &LoopPosition) -> Shown<bool> {
+        for value in self.programs[side].asserted_before(at) {
+            match self.head(Thunk::Value { side, value, lane: Linear::default(), place: place.clone() }) {
+                Ok(Head::Constant(bits)) if bits != TRUE => return Ok(false),
+                Ok(Head::Elements(compare, sides)) => {
+                    let found = self.asserted_range(&compare, &sides)?;
+                    self.index_ranges.extend(found);
+                }
+                Ok(_) | Err(Undecided::Unproved(_)) => {}
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The range of an integer as an index where it compares so with a constant.
+    fn asserted_range(&mut self, compare: &Operation, sides: &[Thunk]) -> Shown<Option<IndexRange>> {
+        let (Calc::Compare(predicate), [integer, bound]) = (compare.calc(), sides) else { return Ok(None) };
+        let bound = self.head(bound.clone())?;
+        let bound = self.integer(&bound)?.and_then(|bound| bound.as_constant());
+        let Some(range) = bound.and_then(|bound| equations::compared_range(predicate, bound)) else { return Ok(None) };
+        let from = &compare.operator.0.from;
+        let cast = equations::operation("arith.index_cast", (&from.text, from.bits), ("index", 64));
+        let (term, places) = self.term(&Head::Elements(cast, vec![integer.clone()]))?;
+        let places = places.iter().map(|place| self.space.normal(place).map(Place::At)).collect::<Shown<_>>()?;
+        Ok(Some(IndexRange { term: term.to_string(), places, range }))
     }
 
     /// Whether all conditions of a message hold at the end of a program.

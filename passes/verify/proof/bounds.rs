@@ -59,6 +59,10 @@ impl Proof<'_> {
     /// Proves that each load and store of a program is inside of its buffer.
     pub(super) fn within(&mut self, side: usize) -> Shown<()> {
         let program = self.programs[side];
+        if !self.programs[0].asserted.is_empty() {
+            self.index_ranges.clear();
+        }
+        let promised = self.index_ranges.len();
         for (block, body) in program.blocks.iter().enumerate() {
             let chain = program.counted_loops(block);
             for (number, statement) in body.statements.iter().enumerate() {
@@ -79,6 +83,10 @@ impl Proof<'_> {
                 let lane = Linear::var(self.space.var(lanes));
                 let size = program.buffers[buffer].0;
                 self.cases(&mut |proof| {
+                    proof.index_ranges.truncate(promised);
+                    if !proof.assume_asserted(side, (block, number), &place)? {
+                        return Ok(());
+                    }
                     for block in &chain {
                         let iteration = proof.iteration_of(*block, &place)?;
                         for upper in &program.blocks[*block].uppers {

@@ -16,6 +16,8 @@ const SIGNED_LESS: i64 = 2;
 const SIGNED_AT_MOST: i64 = 3;
 const SIGNED_GREATER: i64 = 4;
 const SIGNED_AT_LEAST: i64 = 5;
+const UNSIGNED_LESS: i64 = 6;
+const UNSIGNED_AT_MOST: i64 = 7;
 const UNSIGNED_GREATER: i64 = 8;
 
 /// `arith.cmpi ne`, `arith.cmpf uno`.
@@ -37,6 +39,20 @@ pub fn constant_text(of: &str, bits: u64) -> String {
 
 /// The operation that selections stand for, and the integers that they select, each with the operation that makes it.
 type Selections = (Operation, Vec<(Thunk, Calc)>);
+
+/// The range of the signed numbers that compare so with one; its end is one more than the last.
+pub fn compared_range(predicate: i64, bound: i64) -> Option<(i64, i64)> {
+    let next = bound.saturating_add(1);
+    Some(match predicate {
+        SIGNED_LESS => (i64::MIN, bound),
+        SIGNED_AT_MOST => (i64::MIN, next),
+        SIGNED_GREATER => (next, i64::MAX),
+        SIGNED_AT_LEAST => (bound, i64::MAX),
+        UNSIGNED_LESS if bound >= 0 => (0, bound),
+        UNSIGNED_AT_MOST if bound >= 0 => (0, next),
+        _ => return None,
+    })
+}
 
 /// An operation from elements of one type to those of another.
 pub fn operation(name: &str, from: (&str, u32), to: (&str, u32)) -> Operation {

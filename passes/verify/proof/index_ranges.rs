@@ -7,7 +7,8 @@
 //! tensor.extract %t[%k + 1, %j] of 100 x 64, with %k read at i      0 <= k(i) + 1 < 100 for all i: -1 <= k(i) < 99
 //! ```
 //!
-//! Where an assertion fails, the access behind it may not be reached. Both programs end then.
+//! Where an assertion fails, the access behind it may not be reached. Both programs end then, so all results may rely on the
+//! ranges. What the second program accesses before may not: there the ranges are those that assertions before it say.
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Var};
@@ -18,16 +19,20 @@ use std::collections::BTreeSet;
 /// A range of the index that is a term; the ends of ranges are one more than the last value.
 #[derive(Clone, Debug)]
 pub struct IndexRange {
-    term: String,
-    /// The places at which the term is read: each in a range, or the same as an earlier one.
-    places: Vec<Place>,
-    range: (i64, i64),
+    pub(super) term: String,
+    /// The places at which the term is read.
+    pub(super) places: Vec<Place>,
+    pub(super) range: (i64, i64),
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Place {
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// Each of a range.
     Any(i64, i64),
+    /// The same as an earlier one.
     Same(usize),
+    /// This one.
+    At(Linear),
 }
 
 impl Proof<'_> {
@@ -89,6 +94,7 @@ impl Proof<'_> {
             for (known, place) in known.places.iter().zip(places) {
                 holds &= match known {
                     Place::Same(k) => self.space.is_zero(&place.minus(&places[*k])?)?,
+                    Place::At(known) => self.space.is_zero(&place.minus(known)?)?,
                     Place::Any(low, end) => {
                         let range = self.space.range(place)?;
                         *low <= range.0 && range.1 < *end

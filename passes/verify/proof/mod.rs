@@ -130,6 +130,7 @@ impl From<Undecided> for Why {
 
 fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why> {
     let [meant, made] = proof.programs;
+    let same_assertions = proof.same_assertions();
     proof.find_index_ranges();
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match Why::from(stop) {
@@ -137,7 +138,7 @@ fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why
             Why::Wrong(why) | Why::Open(why) => Why::Open(format!("result {number}: {why}")),
         })?;
     }
-    proof.same_assertions()?;
+    same_assertions?;
     // Two results in one buffer are so in both, and with memory that is given.
     let memory = |function: &Statements, k: usize| match function.results.get(k) {
         Some(FunctionResult::Elements(result)) => Some((result.buffer, result.is_memref)),
