@@ -14,7 +14,7 @@
 //! over the segments all buffers are the same after each of them, if
 //!
 //! - each operation with effects is in one segment, on both sides;
-//! - operations that change places in the order of the segments reach no buffer that one of them writes;
+//! - operations that change places in the order of the segments reach no buffer that one of them writes, and are no assertions;
 //! - a buffer without a counterpart is reached in one segment alone, or never written;
 //! - nothing reaches a buffer behind the `memref.dealloc` of it, and none ends twice.
 //!
@@ -488,17 +488,18 @@ impl<'s, 'f> Comparison<'s, 'f> {
     }
 
     /// Checks that both forms may run in the order of the segments: a step comes behind those of later segments only where
-    /// neither writes what the other one reaches.
+    /// neither writes what the other one reaches, and neither may end the program.
     fn keep_order(&self) -> Found<()> {
         for (side, owners) in self.sides.into_iter().zip(&self.owners) {
-            // The last segments that reached and that wrote a buffer.
-            let mut last: FxHashMap<Slot, [usize; 2]> = FxHashMap::default();
+            // The last segments that reached and that wrote a buffer; of no buffer, that are done and that may end the program.
+            let mut last: FxHashMap<Option<Slot>, [usize; 2]> = FxHashMap::default();
             for (number, owners) in owners.iter().enumerate() {
                 let (Some(first), Some(end)) = (owners.iter().min(), owners.iter().max()) else { continue };
                 let written = side.writes(number);
-                for base in side.reached(number) {
+                let may_end = may_end(&side.block.steps[number]);
+                for base in side.reached(number).map(Some).chain([None]) {
                     let [reached, wrote] = last.entry(base).or_default();
-                    let is_written = written.contains(&base);
+                    let is_written = base.map_or(may_end, |base| written.contains(&base));
                     if *wrote > *first || is_written && *reached > *first {
                         return open("kernels in another order");
                     }
@@ -598,6 +599,11 @@ impl<'s, 'f> Comparison<'s, 'f> {
             attributes: Default::default(),
         }
     }
+}
+
+/// Whether a step asks an assertion, or may do so in another function.
+fn may_end(step: &Step) -> bool {
+    within(step).iter().any(|step| matches!(step.action, Action::Assert { .. } | Action::Call { .. }))
 }
 
 /// Whether an expression divides by what is no number of the text.
