@@ -2,6 +2,7 @@
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
+use crate::proof::sources::Source;
 use crate::proof::statements::{BlockId, FunctionResult, Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{LoopPosition, Thunk};
@@ -82,9 +83,10 @@ impl Proof<'_> {
                 let place = self.iterations(side, &chain)?;
                 let lane = Linear::var(self.space.var(lanes));
                 let size = program.buffers[buffer].0;
+                let is_of_data = self.is_of_data(side, address);
                 self.cases(&mut |proof| {
                     proof.index_ranges.truncate(promised);
-                    if !proof.assume_asserted(side, (block, number), &place)? {
+                    if is_of_data && !proof.assume_asserted(side, (block, number), &place)? {
                         return Ok(());
                     }
                     for block in &chain {
@@ -120,6 +122,12 @@ impl Proof<'_> {
             }
         }
         Ok(())
+    }
+
+    fn is_of_data(&self, side: usize, index: &Subscript) -> bool {
+        let mut values = vec![];
+        index.values(&mut values);
+        values.iter().any(|value| self.sources[side][*value] == Source::Data)
     }
 
     /// Any iteration of these loops, in a new space.
