@@ -67,6 +67,15 @@ impl Statements {
         conditions
     }
 
+    /// The last statement of the function in which an assertion is asked.
+    pub(super) fn last_asserted(&self) -> Option<usize> {
+        let all = self.blocks.iter().enumerate().flat_map(|(block, body)| {
+            body.statements.iter().enumerate().map(move |(number, statement)| ((block, number), statement))
+        });
+        let asserted = all.filter(|(_, statement)| self.asserted_by(statement).is_some());
+        asserted.map(|(at, _)| self.outermost(at)).max()
+    }
+
     fn asserted_by(&self, statement: &Statement) -> Option<ValueId> {
         let Statement::Store { buffer, value, .. } = statement else { return None };
         let Maker::Elements { operands, .. } = &self.values[*value].0 else { return None };

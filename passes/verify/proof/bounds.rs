@@ -60,13 +60,22 @@ impl Proof<'_> {
     /// Proves that each load and store of a program is inside of its buffer.
     pub(super) fn within(&mut self, side: usize) -> Shown<()> {
         let program = self.programs[side];
-        if !self.programs[0].asserted.is_empty() {
-            self.index_ranges.clear();
-        }
+        let last = program.last_asserted();
+        // Before the last assertion, nothing of the first program is known to be done.
+        let promised = std::mem::take(&mut self.index_ranges);
+        self.accesses_within(side, &|at| Some(program.outermost(at)) <= last)?;
+        self.index_ranges = promised;
+        self.accesses_within(side, &|at| Some(program.outermost(at)) > last)
+    }
+
+    /// Proves that these loads and stores of a program are inside of their buffers.
+    fn accesses_within(&mut self, side: usize, is_one: &dyn Fn((BlockId, usize)) -> bool) -> Shown<()> {
+        let program = self.programs[side];
         let promised = self.index_ranges.len();
         for (block, body) in program.blocks.iter().enumerate() {
             let chain = program.counted_loops(block);
-            for (number, statement) in body.statements.iter().enumerate() {
+            let statements = body.statements.iter().enumerate();
+            for (number, statement) in statements.filter(|(number, _)| is_one((block, *number))) {
                 let (buffer, address, stride, lanes, mask) = match statement {
                     Statement::Store { buffer, address, stride, lanes, mask, .. } => {
                         (*buffer, address, *stride, *lanes, *mask)

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Where an assertion fails, the access behind it may not be reached. Both programs end then, so all results may rely on the
-//! ranges. What the second program accesses before may not: there the ranges are those that assertions before it say.
+//! ranges. What the second program accesses before its last assertion may not: there the ranges are those that the assertions before
+//! the access say.
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Var};

@@ -164,6 +164,11 @@ impl Statements {
         chain
     }
 
+    /// The statement of the function in which a statement is.
+    pub fn outermost(&self, (block, number): (BlockId, usize)) -> usize {
+        self.blocks[block].parent.map_or(number, |outer| self.outermost(outer))
+    }
+
     /// The address of an access, its stride, its number of lanes and its mask; none of what accesses no memory.
     pub fn access(&self, (block, number): (BlockId, usize)) -> Option<(&Subscript, i64, i64, Option<ValueId>)> {
         match &self.blocks[block].statements[number] {
