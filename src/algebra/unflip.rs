@@ -53,23 +53,23 @@ impl LayoutFunction {
             changed.fold(0u64, |column, (k, _)| column | 1 << k)
         };
         let columns: Vec<u64> = bits.iter().map(column).collect();
-        let back = inverse(&columns).ok_or_else(|| {
-            Error::new(format!("the flips of {self} take several places to one, so there is no inverse"))
-        })?;
+        let back = inverse(&columns)
+            .ok_or_else(|| Error::new(format!("the flips of {self} have no inverse among the bits of its places")))?;
         let row = |k: usize| back.iter().enumerate().fold(0, |row, (j, column)| row | (column >> k & 1) << j);
         Ok(bits.iter().enumerate().map(|(k, bit)| (*bit, row(k))).collect())
     }
 
-    /// The flips by bits that are 1 in a sum, without those that change nothing.
+    /// The flips by bits that are 1 in a sum, without those that change nothing. A bit that is 0 in all sums stays what it
+    /// flips.
     fn flips_within(&self) -> Vec<Flip> {
         let masks: Vec<i64> = (0..=self.axes.len()).map(|axis| self.sum_bits(axis)).collect();
         let mut flips = self.flips.clone();
-        flips.iter_mut().for_each(|flip| flip.of.iter_mut().zip(&masks).for_each(|(of, mask)| *of &= mask));
-        let within = |flip: &Flip| masks[flip.axis] >> flip.bit & 1 == 1;
-        let changes = |flip: &Flip| {
-            let others = flip.of.iter().enumerate().any(|(axis, of)| *of != i64::from(axis == flip.axis) << flip.bit);
-            if within(flip) { others } else { flip.of.iter().any(|of| *of != 0) }
-        };
+        for flip in &mut flips {
+            flip.of.iter_mut().zip(&masks).for_each(|(of, mask)| *of &= mask);
+            flip.of[flip.axis] |= 1 << flip.bit & !masks[flip.axis];
+        }
+        let changes =
+            |flip: &Flip| flip.of.iter().enumerate().any(|(axis, of)| *of != i64::from(axis == flip.axis) << flip.bit);
         flips.retain(changes);
         flips
     }
