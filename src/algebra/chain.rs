@@ -131,6 +131,11 @@ impl Chain {
         self.links.iter().map(|link| link.digit.reach()).fold(0, i64::saturating_add)
     }
 
+    /// The digits of all links.
+    pub fn digits(&self) -> Vec<Digit> {
+        self.links.iter().map(|link| link.digit).collect()
+    }
+
     /// All links as one mode.
     pub fn mode(&self) -> Mode {
         match &self.links[..] {

@@ -94,7 +94,9 @@ impl LayoutFunction {
     }
 
     /// Refuses what no function of this module makes.
-    pub(super) fn checked(self) -> Result<LayoutFunction, Error> {
+    pub(super) fn checked(mut self) -> Result<LayoutFunction, Error> {
+        // A copy at the place of its element is none.
+        self.copies.retain(|digit| digit.stride != 0 && digit.extent != 1);
         let digits = self.mode.check()?;
         let base = self.base.iter().map(|base| base.saturating_abs());
         let all = base.chain(self.copies.iter().map(Digit::reach)).fold(digits, i64::saturating_add);
@@ -242,7 +244,11 @@ impl LayoutFunction {
     /// ```
     #[must_use]
     pub fn coalesce(&self) -> LayoutFunction {
-        self.replaced(self.mode.coalesced())
+        let mut copies = self.copies.clone();
+        copies.sort_unstable_by_key(|digit| (digit.axis, digit.stride));
+        let mut chain = Chain::new();
+        copies.into_iter().for_each(|digit| chain.grow(digit));
+        LayoutFunction { copies: chain.digits(), ..self.replaced(self.mode.coalesced()) }
     }
 
     /// The modes in another order: mode `k` is `order[k]` of this layout.
