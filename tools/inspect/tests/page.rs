@@ -100,6 +100,26 @@ fn the_page_of_a_large_program_is_small() {
     assert!(text.contains(&format!("{} others</th>", grouped(40_000 - shown))), "{shown}");
 }
 
+/// Names of 10,000 letters, and signs that turn the direction of what is behind them.
+#[test]
+fn long_texts_are_cut_and_none_turns() {
+    let long = "n".repeat(10_000);
+    let mut text = format!("HloModule {long}, is_scheduled=true\n\nENTRY main {{\n");
+    text += &format!("  {long}0 = f32[8,3]{{1,0:T(8,128)}} parameter(0)\n");
+    for k in 1..50 {
+        let layout = if k % 2 == 0 { "{1,0:T(8,128)}" } else { "{0,1:T(4,128)}" };
+        let metadata = format!("op_name=\"\u{202e}{long}\" source_file=\"{long}{k}.py\" source_line={k}");
+        let root = if k == 49 { "ROOT " } else { "" };
+        text += &format!("  {root}{long}{k} = f32[8,3]{layout} copy({long}{}), metadata={{{metadata}}}\n", k - 1);
+    }
+    let page = printed(&["-", "--html", "-"], &(text + "}\n"));
+    assert!(page.len() < 1_000_000, "{}", page.len());
+    // Advice has whole names, so that its code runs.
+    let tensors = page.split("id=\"tensors\"").nth(1).unwrap().replace("<wbr>", "");
+    assert!(tensors.contains(&"n".repeat(190)) && !tensors.contains(&"n".repeat(201)));
+    assert!(!page.contains('\u{202e}') && page.contains('\u{fffd}'));
+}
+
 fn grouped(n: usize) -> String {
     format!("{},{:03}", n / 1000, n % 1000)
 }

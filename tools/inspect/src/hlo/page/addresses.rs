@@ -3,6 +3,7 @@
 //! What is live for the whole run lies at the bottom. The temporaries lie above it, at the offsets that [`offsets`]
 //! finds: the text has none, and XLA may choose others.
 
+use super::cut;
 use super::palette::{self, Palette};
 use super::timeline::{HEIGHT, WIDTH};
 use crate::hlo::measure::Report;
@@ -79,10 +80,10 @@ fn rectangle(own: &Occupied, offset: i64, (instructions, most): (usize, i64), pa
     let x = |at: usize| at as f64 / instructions as f64 * WIDTH as f64;
     let y = |bytes: i64| bytes as f64 / most.max(1) as f64 * HEIGHT;
     let (from, to) = own.live;
-    let line = palette::line(&own.origin);
-    let shape = if own.shape.is_empty() { String::new() } else { format!(" {}", own.shape) };
+    let line = cut(&palette::line(&own.origin));
+    let shape = if own.shape.is_empty() { String::new() } else { format!(" {}", cut(&own.shape)) };
     Rectangle {
-        title: format!("{}{shape}: {}, instructions {from} to {to}, {line}", own.name, bytes(own.bytes)),
+        title: format!("{}{shape}: {}, instructions {from} to {to}, {line}", cut(&own.name), bytes(own.bytes)),
         colour: palette.of_buffer(own.kind, &own.origin),
         live: own.live,
         x: x(from),

@@ -8,7 +8,8 @@
 //! lets the browser run that script alone and load nothing.
 //!
 //! The size of the page is bounded however large the program is: charts have at most 200 steps and 300 buffers, lists at
-//! most `top` entries with the sum of the others, there are at most 24 pictures, and the search finds 1000 tensors.
+//! most `top` entries with the sum of the others, there are at most 24 pictures, the search finds 1000 tensors, and a name
+//! has 200 letters.
 
 mod addresses;
 mod graph;
@@ -215,7 +216,9 @@ fn written(shown: &Shown, machine: &str, palette: Palette) -> String {
     environment
         .add_filter("part", |of: i64, most: i64, width: f64| format!("{:.1}", of as f64 / most.max(1) as f64 * width));
     environment.add_filter("padding", |padded: i64, logical: i64| screen::padding(Bytes { logical, padded }));
-    environment.add_filter("breaks", |text: &str| Value::from_safe_string(breaks(text)));
+    environment.add_filter("cut", |text: &str| cut(text));
+    environment.add_filter("breaks", |text: &str| Value::from_safe_string(breaks(&cut(text))));
+    environment.add_filter("whole", |text: &str| Value::from_safe_string(breaks(text)));
     environment.add_function("colour", move |name: &str| palette.of(name));
     // A script element ends at `</script`; JSON may escape `<` as a number.
     environment.add_filter("data", |json: &str| Value::from_safe_string(json.replace('<', "\\u003c")));
@@ -232,6 +235,14 @@ fn written(shown: &Shown, machine: &str, palette: Palette) -> String {
         },
     );
     text.expect("the template has only names that there are")
+}
+
+/// A name or another text of the program, which has at most 200 letters on the page. Signs that turn the direction of
+/// what is behind them are replaced.
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let turns = |own: char| matches!(own, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    screen::cut(text, LONGEST).replace(turns, "\u{fffd}")
 }
 
 /// A text as markup that may be broken: behind the signs that join names, between the parts of a layout, behind other

@@ -4,6 +4,7 @@
 //! live bytes of that instruction: arguments, outputs and constants, which are always live, and the temporaries by
 //! source line, including those of the computations that the instruction runs.
 
+use super::cut;
 use super::palette::{self, OTHER, Palette, WHOLE};
 use crate::hlo::measure::Report;
 use crate::hlo::screen::bytes;
@@ -154,7 +155,7 @@ fn draw(layers: &mut [Layer], most: i64) {
 /// The text of each step, the bytes of each layer, and the instruction, as JSON.
 fn readings(steps: &[TimelineStep], layers: &[Layer]) -> String {
     let reading = |(number, step): (usize, &TimelineStep)| {
-        let text = format!("{}, instruction {}: {}", step.instruction, step.position, bytes(step.live));
+        let text = format!("{}, instruction {}: {}", cut(&step.instruction), step.position, bytes(step.live));
         let parts: Vec<String> = layers.iter().map(|layer| bytes(layer.live[number])).collect();
         serde_json::json!([text, parts, step.position])
     };
