@@ -502,6 +502,9 @@ fn named(browser: &Browser) -> String {
 fn the_chart_names_buffers() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page("buffers.html", NARROW, &[]));
+    let titles = browser.script("return [...document.querySelectorAll('.buffer title')].map((own) => own.textContent)");
+    assert!(titles[0].as_str().unwrap().ends_with(" KiB, argument, for the whole run"), "{titles}");
+    assert!(titles[2].as_str().unwrap().contains(" KiB, instructions 1 to "), "{titles}");
     // With the keyboard: those that are live at the step, the largest first.
     browser.script("document.querySelectorAll('.choose input')[1].focus()");
     assert_eq!(named(&browser), "x");
@@ -561,6 +564,7 @@ fn the_verdict_is_first() {
     for part in ["It fits:", ">532.0 KiB</data> of", ">16.0 GiB</data>", "x f32[1000,3]{1,0:T(8,128)}", "94.0 %"] {
         assert!(fits.contains(part), "{part}: {fits}");
     }
+    assert!(fits.contains("</code>, an argument of <data"), "{fits}");
     assert!(fits.contains("lay out the argument `x` as {0,1:T(4,128)}") && fits.matches("<li>").count() == 2, "{fits}");
     let over = verdict(&too_large());
     assert!(over.contains("It does not fit:") && over.contains(" too much."), "{over}");

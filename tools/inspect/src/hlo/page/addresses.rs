@@ -80,10 +80,13 @@ fn rectangle(own: &Occupied, offset: i64, (instructions, most): (usize, i64), pa
     let x = |at: usize| at as f64 / instructions as f64 * WIDTH as f64;
     let y = |bytes: i64| bytes as f64 / most.max(1) as f64 * HEIGHT;
     let (from, to) = own.live;
-    let line = cut(&palette::line(&own.origin));
+    let when = match palette::whole(own.kind) {
+        Some(_) => format!("{}, for the whole run", own.kind.name()),
+        None => format!("instructions {from} to {to}, {}", cut(&palette::line(&own.origin))),
+    };
     let shape = if own.shape.is_empty() { String::new() } else { format!(" {}", cut(&own.shape)) };
     Rectangle {
-        title: format!("{}{shape}: {}, instructions {from} to {to}, {line}", cut(&own.name), bytes(own.bytes)),
+        title: format!("{}{shape}: {}, {when}", cut(&own.name), bytes(own.bytes)),
         colour: palette.of_buffer(own.kind, &own.origin),
         live: own.live,
         x: x(from),
