@@ -61,7 +61,7 @@ pub fn screen(summary: &Summary) -> String {
         true => "scheduled",
         false => "not scheduled: in the order of the text",
     };
-    line(&mut out, format!("{}: {} instructions, {order}", summary.module, summary.instructions));
+    line(&mut out, format!("{}: {}, {order}", summary.module, counted(summary.instructions, "instruction")));
     totals(&mut out, &summary.spaces);
     advice(&mut out, &summary.advice);
     replicated(&mut out, &summary.replicated);
@@ -173,14 +173,14 @@ fn peak(out: &mut String, Memory { name, space, peak, .. }: &Memory) {
         let from = if from.is_empty() { from } else { format!(";{from}") };
         line(out, format!("                   made at {made}, last read at {last_read} by {reader}{from}"));
     }
-    others(out, &peak.buffers, peak.bytes, "buffers");
+    others(out, &peak.buffers, peak.bytes, "other buffer");
 }
 
 /// The line of the entries that are not listed.
 fn others<T>(out: &mut String, listed: &Listed<T>, whole: i64, what: &str) {
     if listed.others > 0 {
         let (others, rest) = (listed.others, listed.other_bytes);
-        line(out, format!("{:>10} {:>6}  {others} other {what}", bytes(rest), part(rest, whole)));
+        line(out, format!("{:>10} {:>6}  {}", bytes(rest), part(rest, whole), counted(others, what)));
     }
 }
 
@@ -243,7 +243,7 @@ fn shares(out: &mut String, title: &str, peak: &Peak, shares: &Listed<Share>) {
             ),
         );
     }
-    others(out, shares, peak.bytes, "places");
+    others(out, shares, peak.bytes, "other place");
 }
 
 /// A line for each file.
