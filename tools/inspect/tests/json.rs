@@ -326,6 +326,19 @@ fn failures() {
             None,
         ),
         (json!({"op": "linear_index", "text": text}), "`index` is missing", None),
+        (json!({"op": "dump", "files": [7]}), "`files[0]` must be an object, found 7", None),
+        (json!({"op": "dump", "files": [{"name": "a.hlo"}]}), "`files[0].bytes` is missing", None),
+        (
+            json!({"op": "dump", "files": [{"name": "a.hlo", "bytes": -1}]}),
+            "`files[0].bytes` must be a 64-bit integer from 0, found -1",
+            None,
+        ),
+        (json!({"op": "hlo", "text": "", "seconds": "1"}), "`seconds` must be a number, found a string", None),
+        (
+            json!({"op": "hlo", "text": "", "html": true, "old": ""}),
+            "`html` and `old` ask for two answers, expected one of them",
+            None,
+        ),
         (
             json!({"op": "logical_index", "text": text, "linear": 24}),
             "an offset must be at least 0 and less than the 24 elements of the allocation, found 24",

@@ -1,4 +1,4 @@
-//! The operations on whole programs and problems: `hlo`, `plan`, `solve`, `offsets`.
+//! The operations on whole programs and problems: `dump`, `hlo`, `plan`, `check_plan`, `solve`, `offsets`.
 
 use super::answer::{Answer, Failure};
 use super::request::{CheckPlan, Dump, Hlo, Offsets, Plan, Solve};
@@ -46,6 +46,10 @@ pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> i
 }
 
 fn report(request: &Hlo) -> Result<Answer, Failure> {
+    if request.html && request.old.is_some() {
+        let message = "`html` and `old` ask for two answers, expected one of them";
+        return Err(Failure::of_field("old", Error::new(message)));
+    }
     let target = Target::parse(&request.machine).map_err(|error| Failure::of_field("machine", error))?;
     let module = match Module::parse(&request.text) {
         Ok(module) => module,

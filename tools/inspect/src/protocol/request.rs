@@ -444,7 +444,10 @@ fn worded(error: &serde_json::Error, path: &str) -> Error {
     let message = error.to_string();
     let message = message.strip_suffix(&place).unwrap_or(&message);
     if let Some(field) = message.strip_prefix("missing field ") {
-        return Error::new(format!("{field} is missing"));
+        return Error::new(match path {
+            "`.`" | "`?`" | "``" => format!("{field} is missing"),
+            _ => format!("{}.{} is missing", path.trim_end_matches('`'), field.trim_start_matches('`')),
+        });
     }
     if let Some(field) = message.strip_prefix("duplicate field ") {
         return Error::new(format!("{field} must be given once, found it twice"));
@@ -462,10 +465,12 @@ fn worded(error: &serde_json::Error, path: &str) -> Error {
     };
     let expected = match expected {
         "i64" => "a 64-bit integer",
-        "usize" => "a 64-bit integer from 0",
+        "usize" | "u64" => "a 64-bit integer from 0",
+        "f64" => "a number",
         "a sequence" => "a list",
         "a map" => "an object",
         "a boolean" => "true or false",
+        other if other.starts_with("struct ") => "an object",
         other => other,
     };
     let found = match found.split_once(' ') {
