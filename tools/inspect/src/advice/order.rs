@@ -19,10 +19,10 @@ use tensor_layout::operations::{Array, leaves};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
-/// An array takes at least so many times its bytes to be put into another order.
+/// The least ratio of padded to logical bytes at which another order is tried.
 const LEAST_WASTE: i64 = 4;
 
-/// A candidate for each line that makes such temporaries and no product of them.
+/// A candidate for each line whose temporaries waste so much, if no product makes or reads one of them.
 pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     let mut groups: BTreeMap<String, (BTreeSet<usize>, Provenance)> = BTreeMap::new();
     let mut fixed = BTreeSet::new();
@@ -53,7 +53,7 @@ fn is_in_order(array: &Array) -> bool {
     array.layout.is_tiled() && array.layout.minor_to_major.windows(2).all(|pair| pair[0] > pair[1])
 }
 
-/// Whether neither an instruction nor one that reads it or that it reads says the order.
+/// Whether no order is fixed by an instruction, its operands or its readers.
 fn is_free(program: &Advised, k: usize) -> bool {
     let instructions = &program.entry().instructions;
     let readers = instructions.iter().filter(|own| own.operands.contains(&k));
@@ -62,7 +62,7 @@ fn is_free(program: &Advised, k: usize) -> bool {
         && !readers.chain(operands).chain([&instructions[k]]).any(|own| is_product(program.module, own))
 }
 
-/// Whether an instruction is a product or another one whose layouts are its own, or runs such a one.
+/// Whether an instruction fixes its layouts, as products do, or runs one that does.
 fn is_product(module: &Module, instruction: &Instruction) -> bool {
     let inside = |called: &usize| module.computations[*called].instructions.iter().any(|own| is_product(module, own));
     matches!(&*instruction.opcode, "dot" | "convolution" | "custom-call") || instruction.called.iter().any(inside)

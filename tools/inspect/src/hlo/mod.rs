@@ -1,8 +1,9 @@
 //! `layout-inspect hlo`: the memory that a program takes, and the accesses of its instructions.
 //!
 //! [`summary`] has the memory report as data, [`measure`] computes it, [`screen`] prints it, [`page`] writes it as HTML
-//! and [`trace`] its buffers for Perfetto. [`rows`] computes the listing of the instructions; [`table`] prints it for people, [`mod@json`] for programs,
-//! one object a line. Each instruction is printed when it is analysed, and then forgotten.
+//! and [`trace`] its buffers for Perfetto. [`rows`] computes the listing of the instructions; [`table`] prints it for
+//! people, [`mod@json`] for programs, one object a line. Each instruction is printed when it is analysed, and then
+//! forgotten.
 
 pub mod dump;
 pub mod exhausted;

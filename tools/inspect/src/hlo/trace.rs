@@ -58,7 +58,7 @@ fn memory(report: &Report, space: u8, pid: usize, events: &mut Vec<Value>) -> Re
     Ok(())
 }
 
-/// The track of each owner; the owners are in the order in which they begin.
+/// The track of each owner, of owners in the order of their first instructions.
 fn tracks(owners: &[Occupied]) -> Vec<usize> {
     // The tracks by their last instruction.
     let mut ends: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
