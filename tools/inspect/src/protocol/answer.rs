@@ -233,7 +233,7 @@ pub enum Answer {
     },
     /// To `hlo` with `summary`.
     Report(Box<Summary>),
-    /// To `hlo` with `summary`, of the text of an error about memory.
+    /// To `hlo` with `summary`, `html` or `old`, of the text of an error about memory.
     Exhausted(Box<Exhausted>),
     /// To `hlo` with `html`.
     Page {
