@@ -10,7 +10,7 @@
 use crate::proof::equations;
 use crate::proof::flatten::{Flat, Flatten, Known};
 use crate::proof::follow::Proof;
-use crate::proof::index_ranges::{IndexRange, Place};
+use crate::proof::index_range::{IndexRange, Place};
 use crate::proof::linear::{Linear, Shown, Space, Undecided};
 use crate::proof::operation::Operation;
 use crate::proof::pairs::Pair;

@@ -2,7 +2,7 @@
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
-use crate::proof::sources::Source;
+use crate::proof::provenance::Provenance;
 use crate::proof::statements::{BlockId, FunctionResult, Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{LoopPosition, Thunk};
@@ -136,7 +136,7 @@ impl Proof<'_> {
     fn is_of_data(&self, side: usize, index: &Subscript) -> bool {
         let mut values = vec![];
         index.values(&mut values);
-        values.iter().any(|value| self.sources[side][*value] == Source::Data)
+        values.iter().any(|value| self.provenances[side][*value] == Provenance::Data)
     }
 
     /// Any iteration of these loops, in a new space.

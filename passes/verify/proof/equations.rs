@@ -3,7 +3,7 @@
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Shown, Undecided};
 use crate::proof::operation::Operation;
-use crate::proof::sources::Source;
+use crate::proof::provenance::Provenance;
 use crate::proof::statements::Maker;
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, Thunk};
@@ -100,10 +100,10 @@ impl Proof<'_> {
                 Ok(byte.filter(|_| is_zero).map(|mut operands| operands.remove(0)))
             }
             (calc, [x]) if self.is_cast(calc, *side, *x) => self.evaluated(operation, vec![thunk(*x)]),
-            (Calc::Compare(predicate), [x, y]) if self.sources[*side][*value] == Source::Index => {
+            (Calc::Compare(predicate), [x, y]) if self.provenances[*side][*value] == Provenance::Index => {
                 self.compared(predicate, [thunk(*x), thunk(*y)])
             }
-            _ if self.sources[*side][*value] == Source::Constant => {
+            _ if self.provenances[*side][*value] == Provenance::Constant => {
                 self.evaluated(operation, operands.iter().map(|x| thunk(*x)).collect())
             }
             _ => Ok(None),

@@ -4,7 +4,7 @@ use crate::proof::equations;
 use crate::proof::layout::{AddressMap, of_text, row_major};
 use crate::proof::statements::{BlockId, Body, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::proof::tables::Table;
+use crate::proof::table::Table;
 use crate::proof::view::{MemoryView, UNKNOWN_SIZE};
 use crate::reader::bytes::OnBytes;
 use crate::reader::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};

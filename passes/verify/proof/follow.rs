@@ -12,14 +12,14 @@
 use crate::proof::dependence;
 use crate::proof::formula::Obligations;
 
-use crate::proof::index_ranges::IndexRange;
+use crate::proof::index_range::IndexRange;
 use crate::proof::linear::{Linear, Looks, Shown, Space, Undecided, unproved};
 use crate::proof::memo::Memo;
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
 use crate::proof::pairs::{ElementAt, Lemma, Naming, Pair};
+use crate::proof::provenance::{Provenance, provenances};
 use crate::proof::signatures::signatures;
-use crate::proof::sources::{Source, sources};
 use crate::proof::statements::{BlockId, BufferAt, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, Origin, Thunk};
@@ -66,7 +66,7 @@ pub struct Proof<'p> {
     /// The loops whose iterations each value depends on.
     pub(super) dependence: [Rc<Vec<BTreeSet<BlockId>>>; 2],
     /// What each value is made of.
-    pub(super) sources: [Vec<Source>; 2],
+    pub(super) provenances: [Vec<Provenance>; 2],
     /// What the buffers of each side are computed of, where pairs that differ in that are not tried.
     pub(super) signatures: [FxHashMap<BufferAt, u64>; 2],
     /// The ranges of indices that the first program reads, and whether they are being found.
@@ -125,7 +125,7 @@ impl<'p> Proof<'p> {
         Proof {
             around,
             dependence,
-            sources: [meant, made].map(sources),
+            provenances: [meant, made].map(provenances),
             signatures: Default::default(),
             index_ranges: vec![],
             is_finding_ranges: false,
@@ -157,8 +157,8 @@ impl<'p> Proof<'p> {
 
     /// From here on, two buffers are compared only if they are computed of the same.
     pub(super) fn sign_buffers(&mut self) {
-        self.signatures =
-            [0, 1].map(|side| signatures(self.programs[side], &self.sources[side], &self.stored[side], self.allowed));
+        self.signatures = [0, 1]
+            .map(|side| signatures(self.programs[side], &self.provenances[side], &self.stored[side], self.allowed));
     }
 
     /// Proves that two values are equal, for each value of the variables.

@@ -4,7 +4,7 @@ use crate::proof::equations::{bits_of, constant_text};
 use crate::proof::follow::{DEPTH, Proof};
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, unproved};
-use crate::proof::sources::Source;
+use crate::proof::provenance::Provenance;
 use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statements};
 use crate::proof::subscript::Subscript;
 use crate::proof::value::{Head, LoopPosition, Thunk};
@@ -165,7 +165,7 @@ impl Proof<'_> {
             Head::Elements(operation, operands) => (operation, operands),
             _ => return Ok(None),
         };
-        let is_free = |operand: &Thunk| matches!(operand, Thunk::Value { side, value, .. } if self.sources[*side][*value] != Source::Data);
+        let is_free = |operand: &Thunk| matches!(operand, Thunk::Value { side, value, .. } if self.provenances[*side][*value] != Provenance::Data);
         if self.depth >= DEPTH || !operands.iter().all(is_free) {
             return Ok(None);
         }

@@ -12,29 +12,11 @@
 //! the access say.
 
 use crate::proof::follow::Proof;
+use crate::proof::index_range::{IndexRange, Place};
 use crate::proof::linear::{Linear, Shown, Space, Var};
 use crate::proof::statements::{BlockId, Body};
 use crate::proof::subscript::Subscript;
 use std::collections::BTreeSet;
-
-/// A range of the index that is a term; the ends of ranges are one more than the last value.
-#[derive(Clone, Debug)]
-pub struct IndexRange {
-    pub(super) term: String,
-    /// The places at which the term is read.
-    pub(super) places: Vec<Place>,
-    pub(super) range: (i64, i64),
-}
-
-#[derive(Clone, Debug)]
-pub enum Place {
-    /// Each of a range.
-    Any(i64, i64),
-    /// The same as an earlier one.
-    Same(usize),
-    /// This one.
-    At(Linear),
-}
 
 impl Proof<'_> {
     /// Finds what the accesses of the first program promise.

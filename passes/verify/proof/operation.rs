@@ -64,7 +64,7 @@ impl Operation {
         bits.is_some_and(|bits| self.calc().is_neutral(bits, self.element(), self.flags, true))
     }
 
-    /// The result on operands that are known; none of what is not computed exactly, left open, or promised otherwise.
+    /// The result on operands that are known; none of what is not computed exactly, left open, or promised otherwise, and of NaN.
     pub fn evaluated(&self, operands: &[u64]) -> Option<u64> {
         let value = |k: usize| operands.get(k).copied().unwrap_or(0);
         let ends = (value(0), value(operands.len().min(2).saturating_sub(1)));
@@ -74,6 +74,8 @@ impl Operation {
             return None;
         }
         let result = arith::evaluate(&self.operator, 0, operands.len(), value) & (u64::MAX >> (64 - width));
-        (!arith::breaks(&self.operator, self.flags, ends, result)).then_some(result)
+        // NaNs are alike, whatever their bits.
+        let is_nan = self.element().float.is_some_and(|float| float.is_nan(result));
+        (!is_nan && !arith::breaks(&self.operator, self.flags, ends, result)).then_some(result)
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::proof::operation::Operation;
-use crate::proof::sources::Source;
+use crate::proof::provenance::Provenance;
 use crate::proof::statements::{BlockId, BufferAt, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -43,7 +43,7 @@ fn hash(parts: impl Hash) -> u64 {
 /// The signature of each buffer behind each statement that writes it, outside of loops; `allowed` are flags of fast math.
 pub fn signatures(
     program: &Statements,
-    sources: &[Source],
+    provenances: &[Provenance],
     stored: &[Vec<BufferId>],
     allowed: u32,
 ) -> FxHashMap<BufferAt, u64> {
@@ -52,15 +52,16 @@ pub fn signatures(
         Some(Contents::Table(_) | Contents::Moved(_) | Contents::Splat(_)) | None => Signature::Plain,
     });
     let (values, buffers) = (vec![Signature::Plain; program.values.len()], buffers.collect());
-    let mut walk = Walk { program, sources, stored, allowed, values, buffers, found: FxHashMap::default() };
+    let mut walk =
+        SignatureWalk { program, provenances, stored, allowed, values, buffers, found: FxHashMap::default() };
     walk.block(0);
     walk.found
 }
 
 /// A walk through a program in its order, each loop once.
-struct Walk<'p> {
+struct SignatureWalk<'p> {
     program: &'p Statements,
-    sources: &'p [Source],
+    provenances: &'p [Provenance],
     stored: &'p [Vec<BufferId>],
     allowed: u32,
     values: Vec<Signature>,
@@ -68,7 +69,7 @@ struct Walk<'p> {
     found: FxHashMap<BufferAt, u64>,
 }
 
-impl Walk<'_> {
+impl SignatureWalk<'_> {
     fn block(&mut self, block: BlockId) {
         let program = self.program;
         for (number, statement) in program.blocks[block].statements.iter().enumerate() {
@@ -111,7 +112,7 @@ impl Walk<'_> {
                 (whole, 0) => whole.clone(),
                 (whole, first) => Signature::of((whole, first)),
             },
-            _ if self.sources[value] != Source::Data => Signature::Plain,
+            _ if self.provenances[value] != Provenance::Data => Signature::Plain,
             Maker::Elements { operation, operands } => self.of_operation(operation, &all(operands)),
             Maker::Argument(name) => Signature::of(name),
             Maker::Lanes(sources) => either(&sources.iter().map(|(value, _)| of(value)).collect::<Vec<_>>()),
@@ -120,7 +121,7 @@ impl Walk<'_> {
             Maker::Bool(value) => of(value),
             Maker::And(x, y) | Maker::AndNot(x, y) => Signature::of(("and", of(x), of(y))),
             // A condition of indices cuts off padding.
-            Maker::Select(c, x, y) if self.sources[*c] != Source::Data => either(&[of(x), of(y)]),
+            Maker::Select(c, x, y) if self.provenances[*c] != Provenance::Data => either(&[of(x), of(y)]),
             Maker::Select(c, x, y) => Signature::of(("select", all(&[*c, *x, *y]))),
             Maker::Result(block, k) => of(&self.program.blocks[*block].carried[*k].1),
             _ => Signature::Plain,

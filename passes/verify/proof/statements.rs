@@ -3,7 +3,7 @@
 use crate::proof::layout::AddressMap;
 use crate::proof::operation::Operation;
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::proof::tables::{Moved, Table};
+use crate::proof::table::{Moved, Table};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -9,7 +9,7 @@ const WALKS: usize = 4;
 
 /// What a value is made of; each kind has those before it, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum Provenance {
     /// Constants alone.
     Constant,
     /// Indices of loops, and elements of constants at such indices.
@@ -19,15 +19,15 @@ pub enum Source {
 }
 
 /// What each value is made of, which buffers may hold between.
-pub fn sources(program: &Statements) -> Vec<Source> {
+pub fn provenances(program: &Statements) -> Vec<Provenance> {
     let source = |contents: &Option<Contents>| match contents {
-        None | Some(Contents::Splat(_)) => Source::Constant,
-        Some(Contents::Table(_) | Contents::Moved(_)) => Source::Index,
-        Some(Contents::Named(_)) => Source::Data,
+        None | Some(Contents::Splat(_)) => Provenance::Constant,
+        Some(Contents::Table(_) | Contents::Moved(_)) => Provenance::Index,
+        Some(Contents::Named(_)) => Provenance::Data,
     };
     let buffers = program.buffers.iter().map(|(_, contents)| source(contents)).collect();
-    let values = vec![Source::Constant; program.values.len()];
-    let mut walk = Walk { program, values, buffers, is_settled: false };
+    let values = vec![Provenance::Constant; program.values.len()];
+    let mut walk = ProvenanceWalk { program, values, buffers, is_settled: false };
     for _ in 0..WALKS {
         walk.is_settled = true;
         walk.block(0);
@@ -35,23 +35,23 @@ pub fn sources(program: &Statements) -> Vec<Source> {
             return walk.values;
         }
     }
-    vec![Source::Data; program.values.len()]
+    vec![Provenance::Data; program.values.len()]
 }
 
 /// A walk through a program in its order.
-struct Walk<'p> {
+struct ProvenanceWalk<'p> {
     program: &'p Statements,
-    values: Vec<Source>,
+    values: Vec<Provenance>,
     /// What each buffer holds so far.
-    buffers: Vec<Source>,
+    buffers: Vec<Provenance>,
     is_settled: bool,
 }
 
-impl Walk<'_> {
+impl ProvenanceWalk<'_> {
     fn block(&mut self, block: BlockId) {
         for statement in &self.program.blocks[block].statements {
             match statement {
-                Statement::Value(value) => self.values[*value] = self.source(&self.program.values[*value].0),
+                Statement::Value(value) => self.values[*value] = self.provenance(&self.program.values[*value].0),
                 Statement::Loop(inner) => self.block(*inner),
                 Statement::Store { buffer, value, mask, .. } => {
                     let stored = self.of(&[Some(*value), *mask].into_iter().flatten().collect::<Vec<_>>());
@@ -64,34 +64,34 @@ impl Walk<'_> {
         }
     }
 
-    fn of(&self, values: &[ValueId]) -> Source {
-        values.iter().map(|value| self.values[*value]).max().unwrap_or(Source::Constant)
+    fn of(&self, values: &[ValueId]) -> Provenance {
+        values.iter().map(|value| self.values[*value]).max().unwrap_or(Provenance::Constant)
     }
 
     /// That of indices of loops, or of what they are computed of.
-    fn of_indices(&self, indices: &[&Subscript]) -> Source {
+    fn of_indices(&self, indices: &[&Subscript]) -> Provenance {
         let mut values = vec![];
         indices.iter().for_each(|s| s.values(&mut values));
-        self.of(&values).max(Source::Index)
+        self.of(&values).max(Provenance::Index)
     }
 
-    fn source(&self, maker: &Maker) -> Source {
+    fn provenance(&self, maker: &Maker) -> Provenance {
         match maker {
-            Maker::Constant(..) => Source::Constant,
+            Maker::Constant(..) => Provenance::Constant,
             Maker::Elements { operands, .. } => self.of(operands),
             Maker::Load { buffer, address, .. } => match self.buffers[*buffer] {
-                Source::Constant => Source::Constant,
+                Provenance::Constant => Provenance::Constant,
                 held => held.max(self.of_indices(&[address])),
             },
             Maker::Bits(value, _) | Maker::Bool(value) => self.of(&[*value]),
             Maker::And(x, y) | Maker::AndNot(x, y) => self.of(&[*x, *y]),
             Maker::Select(c, x, y) => self.of(&[*c, *x, *y]),
             Maker::Lanes(sources) => self.of(&sources.iter().map(|(value, _)| *value).collect::<Vec<_>>()),
-            Maker::Iteration(_) => Source::Index,
+            Maker::Iteration(_) => Provenance::Index,
             Maker::Subscript(s) | Maker::AtLeastZero(s) => self.of_indices(&[s]),
             Maker::Extreme(several, _) => self.of_indices(&several.iter().collect::<Vec<_>>()),
             Maker::Extract(vector, k, _) => self.of(&[*vector]).max(self.of_indices(&[k])),
-            Maker::Argument(_) | Maker::Result(..) | Maker::Carried(..) => Source::Data,
+            Maker::Argument(_) | Maker::Result(..) | Maker::Carried(..) => Provenance::Data,
         }
     }
 }

@@ -1,0 +1,22 @@
+//! A range that accesses promise of an index which the program reads.
+
+use crate::proof::linear::Linear;
+
+/// A range of the index that is a term; the ends of ranges are one more than the last value.
+#[derive(Clone, Debug)]
+pub struct IndexRange {
+    pub(super) term: String,
+    /// The places at which the term is read.
+    pub(super) places: Vec<Place>,
+    pub(super) range: (i64, i64),
+}
+
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// Each of a range.
+    Any(i64, i64),
+    /// The same as an earlier one.
+    Same(usize),
+    /// This one.
+    At(Linear),
+}
