@@ -370,7 +370,7 @@ impl Flatten<'_> {
                 (true, Some(AddressMap::Strided(_, own))) => AddressMap::Strided(first.clone(), own),
                 _ => match self.type_of(result) {
                     Type::Shaped { place: Place::Strided { pending: None, .. }, .. } => self.layout(result, false)?,
-                    _ => return Err("a reshape of memory whose strides are not known".to_owned()),
+                    _ => AddressMap::Reshaped(Box::new(view.layout.clone()), view.sizes.clone(), sizes.clone()),
                 },
             };
             return Ok(vec![Known::View(MemoryView { sizes, layout, ..view })]);
