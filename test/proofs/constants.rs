@@ -78,7 +78,7 @@ fn padded_constants() {
     no_other(&before, &after, &[("320.5, 340.5", "340.5, 320.5"), ("[0.5, 20.5,", "[1.5, 20.5,")], NONE);
 }
 
-/// What is computed of constants is a constant, and integers of indices are indices.
+/// An operation on constants is a constant, and an integer of indices is an index.
 #[test]
 fn computed_constants() {
     let scaled = |factor: &str, index: &str| {

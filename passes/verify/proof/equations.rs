@@ -112,13 +112,8 @@ impl Proof<'_> {
 
     /// Whether two integers that are computed of indices are in an order, as signed numbers.
     fn compared(&mut self, predicate: i64, sides: [Thunk; 2]) -> Shown<Option<Thunk>> {
-        let mut numbers = vec![];
-        for side in sides {
-            let head = self.head(side)?;
-            let Some(number) = self.integer(&head)? else { return Ok(None) };
-            numbers.push(number);
-        }
-        // Of x < y, x <= y, x > y and x >= y, what is at least 0.
+        let Some(numbers) = self.of_each(&sides, Self::integer)? else { return Ok(None) };
+        // The difference that is at least 0 where x < y, x <= y, x > y or x >= y.
         let difference = match predicate {
             SIGNED_LESS => numbers[1].minus(&numbers[0])?.add(-1)?,
             SIGNED_AT_MOST => numbers[1].minus(&numbers[0])?,
@@ -143,16 +138,14 @@ impl Proof<'_> {
 
     /// The result of an operation on operands that are all constants.
     fn evaluated(&mut self, operation: &Operation, operands: Vec<Thunk>) -> Shown<Option<Thunk>> {
-        let mut numbers = vec![];
-        for operand in operands {
-            let number = match self.head(operand)? {
+        let number = |proof: &mut Self, head: &Head| {
+            Ok(match head {
                 Head::Constant(bits) => bits.split_once(' ').and_then(|(_, bits)| bits.parse().ok()),
-                Head::Index(e) => self.space.normal(&e)?.as_constant().map(|n| n as u64),
+                Head::Index(e) => proof.space.normal(e)?.as_constant().map(|n| n as u64),
                 _ => None,
-            };
-            let Some(number) = number else { return Ok(None) };
-            numbers.push(number);
-        }
+            })
+        };
+        let Some(numbers) = self.of_each(&operands, number)? else { return Ok(None) };
         let to = &operation.element().text;
         // An index is no element.
         let result = operation.evaluated(&numbers).filter(|_| to != "index");

@@ -65,9 +65,9 @@ pub struct Proof<'p> {
     pub(super) around: [Vec<Vec<BlockId>>; 2],
     /// The loops whose iterations each value depends on.
     pub(super) dependence: [Rc<Vec<BTreeSet<BlockId>>>; 2],
-    /// What each value is made of.
+    /// The provenance of each value.
     pub(super) provenances: [Vec<Provenance>; 2],
-    /// What the buffers of each side are computed of, where pairs that differ in that are not tried.
+    /// The signatures of the buffers of each side, where pairs with others are not tried.
     pub(super) signatures: [FxHashMap<BufferAt, u64>; 2],
     /// The ranges of indices that the first program reads, and whether they are being found.
     pub(super) index_ranges: Vec<IndexRange>,

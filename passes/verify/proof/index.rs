@@ -112,6 +112,27 @@ impl Proof<'_> {
         self.constant(&items[lane as usize..=lane as usize], of, index, &Linear::default())
     }
 
+    /// The numbers that operands are; none where one of them is none.
+    pub(super) fn of_each<T>(
+        &mut self,
+        operands: &[Thunk],
+        of: impl Fn(&mut Self, &Head) -> Shown<Option<T>>,
+    ) -> Shown<Option<Vec<T>>> {
+        if self.depth >= DEPTH {
+            return Ok(None);
+        }
+        let mut numbers = vec![];
+        for operand in operands {
+            let head = self.head(operand.clone())?;
+            self.depth += 1;
+            let number = of(self, &head);
+            self.depth -= 1;
+            let Some(number) = number? else { return Ok(None) };
+            numbers.push(number);
+        }
+        Ok(Some(numbers))
+    }
+
     /// The number that an integer is, where it is computed of indices and constants, and fits its type as a signed number.
     pub(super) fn integer(&mut self, head: &Head) -> Shown<Option<Linear>> {
         let (operation, operands) = match head {
@@ -128,18 +149,7 @@ impl Proof<'_> {
         // What fits as a signed number keeps the promise that nothing overflows as one.
         let is_computed = is_computed && operation.flags & !NSW == 0;
         let (Some(bits), true) = (bits_of(&operation.element().text), is_computed) else { return Ok(None) };
-        let mut numbers = vec![];
-        if self.depth >= DEPTH {
-            return Ok(None);
-        }
-        for operand in operands {
-            let head = self.head(operand.clone())?;
-            self.depth += 1;
-            let number = self.integer(&head);
-            self.depth -= 1;
-            let Some(number) = number? else { return Ok(None) };
-            numbers.push(number);
-        }
+        let Some(numbers) = self.of_each(operands, Self::integer)? else { return Ok(None) };
         let number = match (operation.calc(), &numbers[..]) {
             (Calc::Trunc | Calc::ExtS, [x]) => x.clone(),
             (Calc::Add, [x, y]) => x.plus(y)?,
@@ -166,18 +176,10 @@ impl Proof<'_> {
             _ => return Ok(None),
         };
         let is_free = |operand: &Thunk| matches!(operand, Thunk::Value { side, value, .. } if self.provenances[*side][*value] != Provenance::Data);
-        if self.depth >= DEPTH || !operands.iter().all(is_free) {
+        if !operands.iter().all(is_free) {
             return Ok(None);
         }
-        let mut numbers = vec![];
-        for operand in operands {
-            let head = self.head(operand.clone())?;
-            self.depth += 1;
-            let number = self.bits(&head);
-            self.depth -= 1;
-            let Some(number) = number? else { return Ok(None) };
-            numbers.push(number);
-        }
+        let Some(numbers) = self.of_each(operands, Self::bits)? else { return Ok(None) };
         let by = if *operation.name == *"select" {
             numbers.first().map(|c| numbers[if *c & 1 == 1 { 1 } else { 2 }])
         } else {

@@ -29,7 +29,7 @@ impl Proof<'_> {
         self.is_finding_ranges = false;
     }
 
-    /// What an index below a size, in each iteration of the loops around it, promises; nothing in loops that may have no
+    /// The range that an index below a size promises, in each iteration of its loops; none in loops that may have no
     /// iteration, or whose bounds are no constants.
     fn index_range(&mut self, block: BlockId, index: &Subscript, size: i64) -> Shown<Option<IndexRange>> {
         let chain = self.programs[0].counted_loops(block);

@@ -96,10 +96,10 @@ pub fn same(
     shown.map(|()| proof.obligations.unwrap_or_default())
 }
 
-/// Which pairs of buffers are tried.
+/// The pairs of buffers that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
-    /// Those that are computed of the same operations.
+    /// Pairs with one signature.
     Signed,
     /// All.
     All,

@@ -1,4 +1,4 @@
-//! What values are made of: constants, indices or data.
+//! The provenance of values: constants, indices or data.
 
 use crate::proof::statements::{BlockId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
@@ -7,7 +7,7 @@ use crate::proof::subscript::{Subscript, ValueId};
 /// writes data to it takes a second walk.
 const WALKS: usize = 4;
 
-/// What a value is made of; each kind has those before it, too.
+/// The origin of a value; each kind has those before it, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
     /// Constants alone.
@@ -18,7 +18,7 @@ pub enum Provenance {
     Data,
 }
 
-/// What each value is made of, which buffers may hold between.
+/// The provenance of each value, followed through buffers.
 pub fn provenances(program: &Statements) -> Vec<Provenance> {
     let source = |contents: &Option<Contents>| match contents {
         None | Some(Contents::Splat(_)) => Provenance::Constant,
@@ -42,7 +42,7 @@ pub fn provenances(program: &Statements) -> Vec<Provenance> {
 struct ProvenanceWalk<'p> {
     program: &'p Statements,
     values: Vec<Provenance>,
-    /// What each buffer holds so far.
+    /// The provenance of the elements of each buffer so far.
     buffers: Vec<Provenance>,
     is_settled: bool,
 }
@@ -68,7 +68,7 @@ impl ProvenanceWalk<'_> {
         values.iter().map(|value| self.values[*value]).max().unwrap_or(Provenance::Constant)
     }
 
-    /// That of indices of loops, or of what they are computed of.
+    /// The provenance of indices of loops, or of the values that they are computed of.
     fn of_indices(&self, indices: &[&Subscript]) -> Provenance {
         let mut values = vec![];
         indices.iter().for_each(|s| s.values(&mut values));

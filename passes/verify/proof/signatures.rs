@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// What an element is computed of.
+/// The operations and arguments that an element is computed of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Signature {
     /// A constant or an index.

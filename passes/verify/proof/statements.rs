@@ -191,7 +191,7 @@ pub enum Contents {
     Splat(String),
     /// A constant for each address.
     Table(Rc<Table>),
-    /// Those of a table of the other program, elsewhere.
+    /// The elements of a table of the other program, at other addresses.
     Moved(Rc<Moved>),
 }
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// The elements of a constant.
 #[derive(Debug, PartialEq)]
 pub struct Table {
-    /// Of one name are equal tables alone.
+    /// Equal tables, and no others, have one name.
     pub name: String,
     /// As bits, by address.
     pub items: Vec<u64>,

@@ -48,7 +48,7 @@ fn alone<T: Send>(report: impl FnOnce() -> Result<T, Unwritten> + Send) -> Resul
     with_room(|| guarded(report).unwrap_or_else(|bug| Err(bug.into())))
 }
 
-/// What `say` makes of the report on HLO text.
+/// The answer that `say` makes of the report on HLO text.
 fn reported<T: Send>(
     text: &str,
     machine: &str,

@@ -133,7 +133,7 @@ fn orders_are_told_where_the_source_decides() {
     }
 }
 
-/// What every device has whole is told with its bytes, and without a peak: that is XLA's to say.
+/// Replicated arguments are listed with their bytes, and without a peak, which XLA decides.
 #[test]
 fn arguments_that_are_replicated() {
     let found = report(WHOLE);

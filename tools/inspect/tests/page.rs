@@ -492,7 +492,7 @@ fn on_paper_and_on_a_small_screen() {
     }
 }
 
-/// What the range of buffers of the first chart says.
+/// The text of the slider over the buffers of the first chart.
 fn named(browser: &Browser) -> String {
     let text = browser.script("return document.querySelectorAll('.choose output')[1].textContent");
     text.as_str().unwrap().split(' ').next().unwrap().to_string()

@@ -59,7 +59,7 @@ pub struct Summary {
 pub struct Replicated {
     pub name: String,
     pub devices: i64,
-    /// What a device has of it, and what it has of it cut over the devices.
+    /// The bytes on a device, as they are and cut over the devices.
     pub bytes: i64,
     pub part: i64,
     /// The JAX code that cuts it.

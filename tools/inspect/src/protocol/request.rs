@@ -248,7 +248,7 @@ pub struct Hlo {
     /// Whether the page has the best plan beside the program.
     #[serde(default)]
     pub plan: bool,
-    /// What the arguments and results of the plan may be laid out in.
+    /// The layouts that the arguments and results of the plan may have.
     #[serde(default)]
     pub entry: EntryOption,
     /// Stop the search for the plan after so many seconds, with the best plan so far; 10 where it is not given.

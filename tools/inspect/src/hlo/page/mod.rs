@@ -104,14 +104,14 @@ struct ShownMove {
     pictures: [Option<usize>; 2],
 }
 
-/// What a page has.
+/// The options of a page.
 pub struct PageOptions<'a> {
     /// The machine whose layouts are compared: its text, and what that says.
     pub machine: &'a str,
     pub target: &'a Target,
     /// The most entries of each list; 30 where it is not given.
     pub top: Option<usize>,
-    /// What the plan beside the program may choose, and the clock of its search.
+    /// The entry layouts that the plan beside the program may choose, and the clock of its search.
     pub plan: Option<(EntryOption, Clock)>,
 }
 

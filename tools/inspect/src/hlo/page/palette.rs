@@ -7,7 +7,7 @@ use crate::hlo::origins::Provenance;
 use crate::hlo::summary::Kind;
 use std::collections::BTreeMap;
 
-/// What is live for the whole run, in the order of the colours.
+/// The kinds of memory that is live for the whole run, in the order of the colours.
 pub const WHOLE: [&str; 3] = ["arguments", "outputs", "constants"];
 
 /// The number of lines with a colour of their own.
