@@ -224,6 +224,11 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// Whether the next token follows the last one without white space.
+    pub(crate) fn adjoins(&self) -> bool {
+        self.at > 0 && !self.text.as_bytes()[self.at - 1].is_ascii_whitespace()
+    }
+
     /// Takes the token `symbol` if it is next.
     pub fn eat(&mut self, symbol: &str) -> bool {
         let next = self.text.as_bytes()[self.at..].starts_with(symbol.as_bytes());

@@ -102,7 +102,9 @@ impl LayoutFunction {
             by.into_iter().for_each(|(axis, bit)| of[axis.map_or(address, number)] ^= 1 << bit);
             Flip { axis: axis.map_or(address, number), bit, of }
         };
-        self.flips = change.into_iter().map(flip).collect();
+        // A bit that is its own sum stays as it is, and has no text.
+        let changes = |flip: &Flip| (0..=address).any(|axis| flip.of[axis] != i64::from(axis == flip.axis) << flip.bit);
+        self.flips = change.into_iter().map(flip).filter(changes).collect();
     }
 }
 
@@ -161,9 +163,9 @@ impl Reader<'_, '_> {
         Ok((self.named()?, bit))
     }
 
-    /// `@lane`.
+    /// `@lane` without white space before it, which is before the order of the axes.
     fn named(&mut self) -> Result<Option<usize>, Error> {
-        if !self.cursor.eat("@") { Ok(None) } else { self.name().map(Some) }
+        if self.cursor.adjoins() && self.cursor.eat("@") { self.name().map(Some) } else { Ok(None) }
     }
 
     fn name(&mut self) -> Result<usize, Error> {
