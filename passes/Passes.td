@@ -320,11 +320,11 @@ def LayoutDeallocate
 
 def LayoutExpandClones
     : LayoutPass<"bufferize", "layout-expand-clones", "::mlir::ModuleOp"> {
-  let summary = "Expand bufferization.clone of strided buffers";
+  let summary = "Expand bufferization.clone";
   let description = [{
-    Turns each clone of a memref with a `strided` layout and offset 0, which
-    `convert-bufferization-to-memref` refuses, into an allocation with the same
-    strides and a copy.
+    Turns each clone of a memref into an allocation at 64 bytes, with the same
+    strides, and a copy. `convert-bufferization-to-memref` refuses clones with a
+    `strided` layout, and aligns no others.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"

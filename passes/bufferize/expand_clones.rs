@@ -1,8 +1,8 @@
-//! `layout-expand-clones`: expands clones of strided buffers to an allocation and a copy.
+//! `layout-expand-clones`: expands clones of buffers to an allocation, aligned as bufferization's, and a copy.
 //!
 //! Buffer deallocation clones a buffer that it cannot share, for instance a returned argument. Upstream
-//! lowers only clones of buffers without strides (`test/upstream/clone-of-strided.mlir`). Here the copy gets the
-//! strides of its source: one dimension over the span of the source, `offset + 1 + Σ (size - 1) * stride`, viewed with
+//! lowers only clones of buffers without strides (`test/upstream/clone-of-strided.mlir`), and without an alignment. Here
+//! the copy gets the strides of its source: one dimension over the span of the source, `offset + 1 + Σ (size - 1) * stride`, viewed with
 //! the source's sizes and strides.
 //!
 //! A dimension of stride 0 carries a size and no elements, and the memory before the offset belongs to the buffer: such
@@ -13,7 +13,7 @@ use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all clones of strided buffers in a module; returns [`Next::Unchanged`] if there are no clones.
+/// Expands all clones in a module but those of unranked buffers and of other layouts; returns [`Next::Unchanged`] if there are no clones.
 pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let rewriter = stage.rewriter;
     let clones = ir::all_operations(rewriter.root());
@@ -32,6 +32,12 @@ pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
 fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     let (source, t) = (ir::operands(op)[0], ir::result(op, 0).r#type());
     let Some(shaped) = ir::memref(t) else { return Ok(()) };
+    if shaped.layout.is_none() {
+        let copy = Builder::before(op).copied_buffer(ir::operands(op)[0], t);
+        ir::replace_all_uses(ir::result(op, 0), copy);
+        rewriter.erase(op);
+        return Ok(());
+    }
     let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return Ok(()) };
     let Some(offset) = ir::offset_of(&shaped) else { return Ok(()) };
     let b = Builder::before(op);
@@ -61,7 +67,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     };
     let row_type = Shaped { shape: vec![row.0], layout: None, ..shaped.clone() };
     let row_type = ir::memref_type(b.location, &row_type).expect("a row of a memref's elements");
-    let allocation = b.value("memref.alloc", &row.1, row_type, &[b.segments(&[row.1.len() as i32, 0])]);
+    let allocation = b.allocation(&row.1, row_type, &[]);
     let values = |numbers: &[Option<i64>], from: usize| -> Vec<Val<'c>> {
         (0..rank).filter(|d| numbers[*d].is_none()).map(|d| of(None, from + d)).collect()
     };

@@ -14,14 +14,10 @@
 
 use crate::buffers::lowered::AnyLayout;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
-use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::tiled::Layout;
-
-/// The alignment of an allocation, the same as bufferization's: the bytes of a cache line.
-const ALIGNMENT: i64 = 64;
 
 /// Whether a conversion of tensors starts a copy that an operation of its block waits for. Such a copy moves bytes
 /// unchanged between memories: the layouts differ only in the memory space.
@@ -71,9 +67,7 @@ pub fn start(rewriter: &Rewriter, op: Op) {
     let tag = Builder::before(first).located(op).value("memref.alloca", &[], tag, &[b.segments(&[0, 0])]);
     let unit = Attribute::unit(b.context());
     let from = b.value("bufferization.to_buffer", &[source], buffer(b, source.r#type()), &[b.named("read_only", unit)]);
-    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-    let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];
-    let to = b.value("memref.alloc", &[], buffer(b, result.r#type()), &attributes);
+    let to = b.allocation(&[], buffer(b, result.r#type()), &[]);
     let (zero, count) = (b.index(0), b.index(elements));
     let zeros = vec![zero; tensor.shape.len()];
     let operands = [&[from][..], &zeros, &[to], &zeros, &[count, tag, zero]].concat();

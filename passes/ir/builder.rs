@@ -18,6 +18,9 @@ use melior::ir::{
 use mlir_sys as sys;
 use tensor_layout::expr::Expr;
 
+/// The alignment of allocations in bytes, the same as bufferization's: a cache line.
+pub const ALIGNMENT: i64 = 64;
+
 /// Sizes, strides or offsets, `None` if known only at run time, and the values of the dynamic ones in their order.
 pub type Numbers<'a, 'c> = (&'a [Option<i64>], &'a [Val<'c>]);
 
@@ -66,6 +69,33 @@ impl<'c> Builder<'c> {
     /// The number of operands in each group of an operation's operands.
     pub fn segments(&self, counts: &[i32]) -> (Identifier<'c>, Attribute<'c>) {
         self.named("operandSegmentSizes", DenseI32ArrayAttribute::new(self.context(), counts))
+    }
+
+    /// The alignment of allocations.
+    pub fn alignment(&self) -> (Identifier<'c>, Attribute<'c>) {
+        self.named("alignment", IntegerAttribute::new(IntegerType::new(self.context(), 64).into(), ALIGNMENT))
+    }
+
+    /// A `memref.alloc` at [`ALIGNMENT`], with the sizes known at run time and further attributes.
+    pub fn allocation(
+        &self,
+        sizes: &[Val<'c>],
+        t: Type<'c>,
+        attributes: &[(Identifier<'c>, Attribute<'c>)],
+    ) -> Val<'c> {
+        let own = [self.segments(&[sizes.len() as i32, 0]), self.alignment()];
+        self.value("memref.alloc", sizes, t, &[&own, attributes].concat())
+    }
+
+    /// A copy of a buffer in a new allocation of a type with its sizes.
+    pub fn copied_buffer(&self, source: Val<'c>, t: Type<'c>) -> Val<'c> {
+        let shape = memref(t).map_or_else(Vec::new, |shaped| shaped.shape);
+        let size =
+            |d: usize| self.value("memref.dim", &[source, self.index(d as i64)], Type::index(self.context()), &[]);
+        let sizes: Vec<Val<'c>> = (0..shape.len()).filter(|d| shape[*d].is_none()).map(size).collect();
+        let copy = self.allocation(&sizes, t, &[]);
+        self.op("memref.copy", &[source, copy], &[], &[]);
+        copy
     }
 
     /// Inserts an operation.

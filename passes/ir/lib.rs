@@ -17,7 +17,7 @@ mod read;
 mod types;
 
 pub use attributes::*;
-pub use builder::{Builder, Numbers};
+pub use builder::{ALIGNMENT, Builder, Numbers};
 pub use change::*;
 pub use constant::{Constant, constant, element_bytes, is_resource, zeros};
 pub use cycles::cycle;

@@ -10,8 +10,6 @@ use crate::buffers::parts::row_major;
 use crate::kernel::nest::Nest;
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Shaped, Val};
-use melior::ir::attribute::IntegerAttribute;
-use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, ValueLike};
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
@@ -108,9 +106,7 @@ pub fn scratch<'c>(b: Builder<'c>, size: &Distance, element: Type<'c>, values: &
     let sizes: Vec<Val<'c>> = size.terms.iter().map(|(value, times)| product(b, values[*value], *times)).collect();
     let shaped = Shaped { shape: vec![size.known()], element, layout: None, space: None };
     let t = ir::memref_type(b.location, &shaped).expect("elements of vectors make a memref");
-    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 64);
-    let segments = b.segments(&[sizes.len() as i32, 0]);
-    b.value("memref.alloc", &sizes, t, &[segments, b.named("alignment", alignment), caller_frees(b)])
+    b.allocation(&sizes, t, &[caller_frees(b)])
 }
 
 /// The attribute for an allocation that its creator frees.

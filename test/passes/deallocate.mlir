@@ -79,7 +79,7 @@ func.func @shown(%f: f32) -> (tensor<3x5xf32>, index) {
 
 // What is returned is as long as its layout, an argument as well.
 // CHECK-LABEL: func.func @tail(
-// CHECK: memref.alloc() : memref<32xf32>
+// CHECK: memref.alloc() {alignment = 64 : i64} : memref<32xf32>
 // CHECK-NOT: memref.alloc
 // CHECK: return
 func.func @tail(%x: tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>> {

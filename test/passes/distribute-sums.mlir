@@ -11,19 +11,19 @@
 // CHECK-LABEL: func.func @floats(
 // CHECK-SAME: %[[X:.*]]: memref<4x3x2xf32>, %[[Y:.*]]: memref<4x3xf32>)
 // Each place gets all columns, and adds them up one by one.
-// ORDER: memref.alloc() : memref<4x3x8xf32>
+// ORDER: memref.alloc() {alignment = 64 : i64} : memref<4x3x8xf32>
 // ORDER: affine.for %{{.*}} = 0 to 3 {
 // ORDER: affine.for %{{.*}} = 0 to 8 {
 // ORDER: arith.addf
 // ORDER-NOT: memref.alloc
-// SHARES: memref.alloc() : memref<4x3xf32>
+// SHARES: memref.alloc() {alignment = 64 : i64} : memref<4x3xf32>
 // SHARES: affine.for %{{.*}} = 0 to 3 {
 // SHARES: affine.for %{{.*}} = 0 to 2 {
 // SHARES: arith.addf
 // CHECK-LABEL: func.func @flag(
-// CHECK: memref.alloc() : memref<4x3xf32>
+// CHECK: memref.alloc() {alignment = 64 : i64} : memref<4x3xf32>
 // CHECK-LABEL: func.func @integers(
-// CHECK: memref.alloc() : memref<4x3xi32>
+// CHECK: memref.alloc() {alignment = 64 : i64} : memref<4x3xi32>
 func.func @floats(%x: memref<3x8xf32, #columns>, %y: memref<3xf32, #copied>) {
   linalg.generic {indexing_maps = [#id, #i], iterator_types = ["parallel", "reduction"]}
       ins(%x : memref<3x8xf32, #columns>) outs(%y : memref<3xf32, #copied>) {

@@ -212,7 +212,7 @@ module attributes {layout.machine = #layout.machine<axes: (12_PE), memories: (),
 // A contraction over an axis that the output leaves alone: each place its own share, then the shares together.
 // CHECK-LABEL: func.func @across(
 // CHECK-SAME: %[[A:.*]]: memref<4x2x3x4xf32>, %[[B:.*]]: memref<4x2x4x6xf32>, %[[C:.*]]: memref<4x2x3x6xf32>)
-// CHECK: %[[PARTIAL:.*]] = memref.alloc() : memref<4x2x3x6xf32>
+// CHECK: %[[PARTIAL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4x2x3x6xf32>
 // CHECK: scf.forall
 // CHECK: affine.store %{{.*}}, %{{.*}} : memref<3x6xf32, strided<[6, 1], offset: ?>>
 // CHECK: scf.forall (%[[I:.*]], %[[J:.*]]) in (4, 2) {
@@ -241,7 +241,7 @@ func.func @across(%a: memref<12x8xf32, #lhs>, %b: memref<8x6xf32, #rhs>, %c: mem
 // An input that is not where it is needed is brought there first; then each place reads its own memory.
 // CHECK-LABEL: func.func @brought(
 // CHECK-SAME: %[[A:.*]]: memref<4x12x2xf32>,
-// CHECK: %[[BROUGHT:.*]] = memref.alloc() : memref<4x3x8xf32>
+// CHECK: %[[BROUGHT:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4x3x8xf32>
 // CHECK: scf.forall (%[[I:.*]]) in (4) {
 // CHECK: %[[TO:.*]] = memref.subview %[[BROUGHT]][%[[I]], 0, 0] [1, 3, 8]
 // CHECK: memref.load %[[A]]

@@ -236,7 +236,7 @@ func.func @views(%m: memref<15x25xf32, #C>, %n: memref<15x25xf32, #C>, %i: index
 // layout.convert of a buffer to its own type is the buffer, to another a copy.
 #T = #layout.tiled<{1,0:T(2,2)}>
 // CHECK-LABEL: func.func @convert(
-// CHECK: memref.alloc() : memref<3x5xf32>
+// CHECK: memref.alloc() {alignment = 64 : i64} : memref<3x5xf32>
 // CHECK: affine.for
 // CHECK: affine.store
 // CHECK-NOT: layout.convert

@@ -20,9 +20,6 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 
-/// The alignment of an allocation, the same as bufferization's: the bytes of a cache line.
-const ALIGNMENT: i64 = 64;
-
 /// The data that a process sends to the others of its group.
 #[derive(Clone, Copy)]
 pub enum Sent<'c> {
@@ -107,9 +104,7 @@ pub fn buffer<'c>(b: Builder<'c>, v: Val<'c>) -> Val<'c> {
 
 /// A new buffer for a plain tensor type.
 pub fn allocated<'c>(b: Builder<'c>, t: Type<'c>) -> Val<'c> {
-    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-    let automatic = b.named(AUTOMATIC, Attribute::unit(b.context()));
-    b.value("memref.alloc", &[], memref_of(b, t), &[b.named("alignment", alignment), automatic, b.segments(&[0, 0])])
+    b.allocation(&[], memref_of(b, t), &[b.named(AUTOMATIC, Attribute::unit(b.context()))])
 }
 
 /// The tensor in a buffer without other users.

@@ -26,17 +26,9 @@ pub(super) fn copy_with_tail(function: Op) {
         |t: Type| tiled_layout(t).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1);
     for (op, operand) in ownership::copied(function) {
         let value = ir::operands(op)[operand];
-        let Some(shape) = ir::memref(value.r#type()).filter(|_| of_tail(value.r#type())).map(|shaped| shaped.shape)
-        else {
-            continue;
-        };
-        let b = Builder::before(op);
-        let size = |d: usize| b.value("memref.dim", &[value, b.index(d as i64)], Type::index(b.context()), &[]);
-        let sizes: Vec<_> = (0..shape.len()).filter(|d| shape[*d].is_none()).map(size).collect();
-        let segments = b.segments(&[sizes.len() as i32, 0]);
-        let copy = b.value("memref.alloc", &sizes, value.r#type(), &[segments]);
-        b.op("memref.copy", &[value, copy], &[], &[]);
-        ir::edit(op).set_operand(operand, copy);
+        if of_tail(value.r#type()) {
+            ir::edit(op).set_operand(operand, Builder::before(op).copied_buffer(value, value.r#type()));
+        }
     }
 }
 

@@ -37,11 +37,11 @@ impl<'c> Lowering<'c> {
         let sizes: Vec<Val<'c>> = unknown.map(|n| n.value(b)).collect();
         let made = match to {
             Some(lowered) => {
-                let made = lowered.allocate(b, "memref.alloc", &sizes, &[]);
+                let made = lowered.allocate(b, "memref.alloc", &sizes, &[b.alignment()]);
                 self.buffers.lowered.insert(ir::key(made), lowered);
                 made
             }
-            None => b.value("memref.alloc", &sizes, result.r#type(), &[b.segments(&[sizes.len() as i32, 0])]),
+            None => b.allocation(&sizes, result.r#type(), &[]),
         };
         let to = self.buffers.access(made)?;
         self.copy(b, from, to);
@@ -217,7 +217,7 @@ impl<'c> Lowering<'c> {
         }
         let output = nest.operands.last()?;
         let lowered = output.access.lowered.clone()?;
-        let base = lowered.allocate(b, "memref.alloc", &[], &[]);
+        let base = lowered.allocate(b, "memref.alloc", &[], &[b.alignment()]);
         self.buffers.lowered.insert(ir::key(base), lowered);
         let partial = Operand::new(Access { base, ..output.access.clone() }, output.map.clone());
         let sizes: Vec<Size<'c>> = output.access.sizes.clone();
@@ -248,7 +248,7 @@ impl<'c> Lowering<'c> {
                 continue;
             };
             let lowered = Rc::new(lowered);
-            let made = lowered.allocate(b, "memref.alloc", &[], &[]);
+            let made = lowered.allocate(b, "memref.alloc", &[], &[b.alignment()]);
             self.buffers.lowered.insert(ir::key(made), lowered);
             let Ok(to) = self.buffers.access(made) else { continue };
             self.copy(b, nest.operands[k].access.clone(), to.clone());

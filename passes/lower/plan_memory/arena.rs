@@ -2,10 +2,10 @@
 
 use crate::analysis::functions::{ends, symbol};
 use crate::buffers::descriptors::{at_pointer, number, pointer_type};
-use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
+use crate::lower::plan_memory::memory::ArenaMemory;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Arena;
-use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use layout_ir::{self as ir, ALIGNMENT, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::HashSet;
 

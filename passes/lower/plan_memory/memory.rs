@@ -2,14 +2,10 @@
 
 use crate::analysis::functions::set_function_type;
 use layout_ir::{self as ir, Builder, Op, Val};
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, Type, ValueLike};
-
-/// The alignment of each buffer and of arenas, in bytes: a cache line, and the alignment that lowering gives
-/// `memref.alloc`.
-pub const ALIGNMENT: i64 = 64;
 
 /// A memory of the machine.
 #[derive(Clone, Copy)]
@@ -60,8 +56,6 @@ impl<'c> ArenaMemory<'c> {
 
     /// Emits an allocation of this many bytes.
     pub fn allocate(self, b: Builder<'c>, bytes: i64) -> Val<'c> {
-        let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-        let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];
-        b.value("memref.alloc", &[], self.bytes(b, bytes), &attributes)
+        b.allocation(&[], self.bytes(b, bytes), &[])
     }
 }

@@ -3,7 +3,7 @@
 use crate::analysis::functions::{callee, symbol};
 use crate::analysis::origins;
 use crate::lower::plan_memory::arena::Arenas;
-use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
+use crate::lower::plan_memory::memory::ArenaMemory;
 use crate::lower::plan_memory::planned::ArenaPlan;
 use crate::lower::plan_memory::signature::GivenMemory;
 use crate::lower::plan_memory::webs::{Creation, Web};
@@ -56,10 +56,7 @@ pub fn place<'c>(
 /// Makes a function return a copy.
 fn copy(end: Op, operand: usize) {
     let (b, value) = (Builder::before(end), ir::operands(end)[operand]);
-    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-    let new = b.value("memref.alloc", &[], value.r#type(), &[b.named("alignment", alignment), b.segments(&[0, 0])]);
-    b.op("memref.copy", &[value, new], &[], &[]);
-    ir::edit(end).set_operand(operand, new);
+    ir::edit(end).set_operand(operand, b.copied_buffer(value, value.r#type()));
 }
 
 /// The rewriting state of one function.

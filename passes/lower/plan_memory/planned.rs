@@ -1,7 +1,7 @@
 //! The plan of one function.
 
 use crate::analysis::functions::callee;
-use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
+use crate::lower::plan_memory::memory::ArenaMemory;
 use crate::lower::plan_memory::signature::GivenMemory;
 use crate::lower::plan_memory::webs::{Text, Web, webs};
 use layout_ir::{self as ir, Op};
@@ -43,7 +43,7 @@ impl<'c> ArenaPlan<'c> {
         let own = webs.iter().filter(|web| web.returned.is_none()).map(Web::interval);
         let during = |(call, bytes): &(Op<'c>, i64)| {
             let at = text.number(*call);
-            Some(LiveRange { live: (at, at), bytes: *bytes, alignment: ALIGNMENT })
+            Some(LiveRange { live: (at, at), bytes: *bytes, alignment: ir::ALIGNMENT })
         };
         let intervals: Option<Vec<LiveRange>> = own.chain(calls.iter().map(during)).collect();
         let Some(found) = intervals.and_then(|intervals| offsets(&intervals, &LIMITS).ok()) else {

@@ -17,7 +17,7 @@
 use crate::analysis::functions::callee;
 use crate::analysis::ownership::{Owner, Release, owners};
 use crate::buffers::operations::{IN_ORDER, is};
-use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
+use crate::lower::plan_memory::memory::ArenaMemory;
 use crate::lower::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
@@ -83,7 +83,7 @@ pub struct Web<'c> {
     pub creations: Vec<Creation<'c>>,
     /// Operations that free its buffers.
     pub frees: Vec<Op<'c>>,
-    /// The bytes of a slot, a multiple of [`ALIGNMENT`], and the number of slots.
+    /// The bytes of a slot, a multiple of [`ir::ALIGNMENT`], and the number of slots.
     pub slot: i64,
     pub slots: i64,
     /// The live range, in operation numbers.
@@ -97,7 +97,7 @@ pub struct Web<'c> {
 impl Web<'_> {
     /// The live range with its bytes; `None` if they overflow.
     pub fn interval(&self) -> Option<LiveRange> {
-        Some(LiveRange { live: self.live, bytes: self.slot.checked_mul(self.slots)?, alignment: ALIGNMENT })
+        Some(LiveRange { live: self.live, bytes: self.slot.checked_mul(self.slots)?, alignment: ir::ALIGNMENT })
     }
 }
 
@@ -251,7 +251,7 @@ fn is_plain(value: Val) -> bool {
 fn bytes(allocation: Op, memory: ArenaMemory) -> Option<i64> {
     let t = ir::memref(ir::result(allocation, 0).r#type()).filter(|t| t.layout.is_none() && t.space == memory.space)?;
     let alignment = ir::attribute(allocation, "alignment").and_then(ir::integer).unwrap_or(1);
-    if ALIGNMENT % alignment.max(1) != 0 {
+    if ir::ALIGNMENT % alignment.max(1) != 0 {
         return None;
     }
     // Element sizes in LLVM.
@@ -261,5 +261,5 @@ fn bytes(allocation: Op, memory: ArenaMemory) -> Option<i64> {
         u64::try_from(ir::bits(t.element)?).ok()?.div_ceil(8).next_power_of_two()
     };
     let bytes = t.sizes()?.into_iter().try_fold(i64::try_from(element).ok()?, i64::checked_mul)?;
-    Some(bytes.max(1).checked_add(ALIGNMENT - 1)? / ALIGNMENT * ALIGNMENT)
+    Some(bytes.max(1).checked_add(ir::ALIGNMENT - 1)? / ir::ALIGNMENT * ir::ALIGNMENT)
 }
