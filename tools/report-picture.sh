@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes docs/report.png: the page that `layout-inspect hlo --html` writes of the program on docs/memory.md, in Chromium.
+# Makes docs/report.png: the page that `layout-inspect hlo --html` writes of examples/narrow.hlo, in Chromium.
 #
 #   tools/report-picture.sh              builds layout-inspect first
 #   BIN=FOLDER tools/report-picture.sh   takes it from the folder
@@ -13,9 +13,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The block that the page calls narrow.hlo.
-sed -n '/^```hlo file=narrow.hlo$/,/^```$/{/^```/d;p}' docs/memory.md >"$scratch/narrow.hlo"
-"$BIN/layout-inspect" hlo "$scratch/narrow.hlo" --html "$scratch/report.html" --plan --machine tpu_v5e --seconds 60
+"$BIN/layout-inspect" hlo examples/narrow.hlo --html "$scratch/report.html" --plan --machine tpu_v5e --seconds 60
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/profile" \
   --window-size=1000,900 --screenshot="$scratch/report.png" "file://$scratch/report.html" 2>"$scratch/log" ||
   { cat "$scratch/log" >&2; exit 1; }

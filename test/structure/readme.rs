@@ -27,6 +27,7 @@ macro_rules! pages {
 // tests of the Python package check `docs/python.md`.
 pages! {
     readme: "README.md",
+    pages: "docs/README.md",
     algebra: "docs/algebra.md",
     architecture: "docs/architecture.md",
     embedding: "docs/embedding.md",
