@@ -113,6 +113,9 @@ fn what_is_said_is_what_the_changed_program_takes() {
         [("s32[4096,8,4]{2,1,0:T(8,128)}", "s32[4096,8,4]{0,2,1:T(4,128)}"), ("{1,0:T(8,128)}", "{0,1:T(4,128)}")];
     check(FLAT, "order", "r", &last);
     check(FLAT, "order", "m", &last);
+    let copies = "  c = s32[4096,8,4]{0,2,1:T(4,128)} copy(r)\n  u = s32[4096,8,4]{2,1,0:T(8,128)} copy(c)\n  m =";
+    let compressed = FLAT.replace("reduce(r, z)", "reduce(u, z)").replace("  m =", copies);
+    check(&compressed, "order", "u", &[last[0], last[1], ("copy(", "bitcast(")]);
 }
 
 /// An order helps where the source's order is that of the memory, and where no product decides.

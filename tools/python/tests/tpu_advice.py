@@ -156,6 +156,22 @@ class Advice(unittest.TestCase):
             after = lowered(lambda x: f(x.reshape(8, 4, 1 << 20), 0), flat)
             self.check(before, after, "order", ".reshape(8, 4, 1048576)")
 
+    def test_order_of_channels(self):
+        """A program that does not fit, whose pixels XLA stores in a smaller layout in between."""
+
+        def statistics(pixels, shape, axis):
+            rgb = pixels.reshape(shape).astype(F32) / 255.0
+            linear = jnp.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+            return linear.mean(axis), linear.std(axis), rgb.max(axis)
+
+        flat, many = array(jnp.uint8, 3 << 26), 1 << 26
+        before = tl.report(lowered(lambda x: statistics(x, (many, 3), 0), flat))
+        self.assertGreater(before.peak.bytes, before.peak.capacity)
+        after = lowered(lambda x: statistics(x, (3, many), 1), flat).compile()
+        fell = before.peak.bytes - after.memory_analysis().peak_memory_in_bytes
+        self.assertEqual((before.advice[0].kind, len(before.advice)), ("order", 1))
+        self.assertLess(abs(before.advice[0].saves - fell), 0.05 * fell)
+
     def test_orders_and_sizes_that_change_nothing(self):
         """XLA lays out what a product makes, and a dimension of 8 takes more than one of 3."""
         x, w = array(F32, 64, 4096, 512), array(F32, 512, 3)

@@ -11,41 +11,54 @@
 //! Products and convolutions, and what they read, are in XLA's order whatever the text says.
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
-use crate::hlo::origins::Provenance;
-use layout_plan::memory::{Footprint, Role, RunsAs};
+use layout_plan::memory::{Buffer, Footprint, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet};
-use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Array, leaves};
+use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::operations::{Array, Operation, leaves};
+use tensor_layout::sets::DisjointSets;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
 /// The least ratio of padded to logical bytes at which another order is tried.
 const LEAST_WASTE: i64 = 4;
 
-/// A candidate for each line whose temporaries waste so much, if no product makes or reads one of them.
+/// A candidate for each group of temporaries that waste so much, if one is live at the peak, and if no product makes or
+/// reads one of them. What one instruction reads and makes is of one group.
 pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
-    let mut groups: BTreeMap<String, (BTreeSet<usize>, Provenance)> = BTreeMap::new();
-    let mut fixed = BTreeSet::new();
-    let entry = program.module.entry;
-    let origin = |k: usize| program.origins.get(&program.entry().instructions[k], (entry, k));
-    let at_peak = program.temporaries().filter(|own| own.frame == RunsAs::Entry);
-    let lines: BTreeSet<String> = at_peak.filter_map(|own| origin(own.buffer.made.0).source).collect();
-    for (number, own) in program.entry_buffers().buffers.iter().enumerate() {
-        let (k, leaf) = own.made;
-        let array = leaves(&program.entry().instructions[k].shape)[leaf];
-        let is_wasted = own.role == Role::Temporary && own.space == 0 && is_in_order(array);
-        if !is_wasted || reordered(program.target, array).is_none() {
-            continue;
-        }
-        let origin = origin(k);
-        let Some(line) = origin.source.clone().filter(|line| lines.contains(line)) else { continue };
-        if !is_free(program, k) {
-            fixed.insert(line.clone());
-        }
-        groups.entry(line).or_insert_with(|| (BTreeSet::new(), origin)).0.insert(number);
+    let (entry, found) = (program.entry(), program.entry_buffers());
+    let is_wasted = |own: &Buffer| {
+        let array = leaves(&entry.instructions[own.made.0].shape)[own.made.1];
+        let is_ours = own.role == Role::Temporary && own.space == 0 && is_in_order(array);
+        is_ours && reordered(program.target, array).is_some()
+    };
+    let wasted: Vec<bool> = found.buffers.iter().map(is_wasted).collect();
+    let mut sets = DisjointSets::new(wasted.len());
+    for (k, instruction) in entry.instructions.iter().enumerate() {
+        let arrays = instruction.operands.iter().chain([&k]).flat_map(|own| found.of[*own].iter().flatten());
+        let copied = found.of[uncopied(entry, k)].iter().flatten();
+        let together: Vec<usize> = arrays.chain(copied).copied().filter(|own| wasted[*own]).collect();
+        together.windows(2).for_each(|pair| sets.join(pair[0], pair[1]));
     }
-    let free = groups.into_iter().filter(|(line, _)| !fixed.contains(line));
-    free.filter_map(|(line, (group, origin))| candidate(program, &line, group, origin)).collect()
+    let mut groups: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for number in (0..wasted.len()).filter(|number| wasted[*number]) {
+        groups.entry(sets.find(number)).or_default().insert(number);
+    }
+    let live: BTreeSet<_> =
+        program.temporaries().filter(|own| own.frame == RunsAs::Entry).map(|own| own.buffer.made).collect();
+    let made = |number: &usize| found.buffers[*number].made;
+    groups.retain(|_, group| {
+        group.iter().any(|own| live.contains(&made(own))) && group.iter().all(|own| is_free(program, made(own).0))
+    });
+    groups.into_values().filter_map(|group| candidate(program, group)).collect()
+}
+
+/// The instruction whose result is copied, in several steps where XLA stores a value in a smaller layout for a while.
+fn uncopied(entry: &Computation, k: usize) -> usize {
+    let copied = |k: &usize| {
+        let own = &entry.instructions[*k];
+        if own.opcode == "copy" { own.operands.first().copied() } else { None }
+    };
+    std::iter::successors(Some(k), copied).last().unwrap_or(k)
 }
 
 /// Whether an array lies as the source has its dimensions.
@@ -58,7 +71,8 @@ fn is_free(program: &Advised, k: usize) -> bool {
     let instructions = &program.entry().instructions;
     let readers = instructions.iter().filter(|own| own.operands.contains(&k));
     let operands = instructions[k].operands.iter().map(|own| &instructions[*own]);
-    instructions[k].opcode != "copy"
+    // What is copied lies so by XLA's choice, unless it is a copy of a value in this layout.
+    instructions[uncopied(program.entry(), k)].shape == instructions[k].shape
         && !readers.chain(operands).chain([&instructions[k]]).any(|own| is_product(program.module, own))
 }
 
@@ -82,12 +96,13 @@ fn reordered(target: &Target, array: &Array) -> Option<Array> {
     is_less.then_some(other)
 }
 
-fn candidate<'p>(
-    program: &'p Advised,
-    line: &str,
-    group: BTreeSet<usize>,
-    origin: Provenance,
-) -> Option<Candidate<'p>> {
+fn candidate<'p>(program: &'p Advised, group: BTreeSet<usize>) -> Option<Candidate<'p>> {
+    let origin = |own: &usize| {
+        let made = program.entry_buffers().buffers[*own].made.0;
+        program.origins.get(&program.entry().instructions[made], (program.module.entry, made))
+    };
+    let origin = group.iter().map(origin).find(|own| own.source.is_some())?;
+    let line = origin.source.clone()?;
     let buffers = &program.entry_buffers().buffers;
     let largest = group.iter().map(|own| &buffers[*own]).max_by_key(|own| own.footprint.padded)?;
     let array = leaves(&program.entry().instructions[largest.made.0].shape)[largest.made.1];
@@ -117,6 +132,14 @@ fn changed(program: &Advised, group: &BTreeSet<usize>) -> Option<Module> {
             if own.is_some_and(|own| group.contains(&own)) {
                 *array = reordered(program.target, array)?;
             }
+        }
+    }
+    // Copies between layouts that are now the same do nothing.
+    for (k, before) in program.entry().instructions.iter().enumerate().filter(|(_, own)| own.opcode == "copy") {
+        let of = |instructions: &[Instruction]| instructions[before.operands[0]].shape == instructions[k].shape;
+        if of(&entry.instructions) && !of(&program.entry().instructions) {
+            (entry.instructions[k].opcode, entry.instructions[k].operation) =
+                ("bitcast".to_string(), Operation::Bitcast);
         }
     }
     Some(changed)
