@@ -601,9 +601,11 @@ impl<'s, 'f> Comparison<'s, 'f> {
     }
 }
 
-/// Whether a step asks an assertion, or may do so in another function.
+/// Whether a step asks an assertion or may run forever, or may do so in another function.
 fn may_end(step: &Step) -> bool {
-    within(step).iter().any(|step| matches!(step.action, Action::Assert { .. } | Action::Call { .. }))
+    let is_it =
+        |step: &&Step| matches!(step.action, Action::Assert { .. } | Action::Call { .. } | Action::While { .. });
+    within(step).iter().any(is_it)
 }
 
 /// Whether an expression divides by what is no number of the text.

@@ -67,12 +67,16 @@ impl Statements {
         conditions
     }
 
-    /// The last statement of the function in which an assertion is asked.
+    /// The last statement of the function in which an assertion is asked, or a loop may run forever.
     pub(super) fn last_asserted(&self) -> Option<usize> {
         let all = self.blocks.iter().enumerate().flat_map(|(block, body)| {
             body.statements.iter().enumerate().map(move |(number, statement)| ((block, number), statement))
         });
-        let asserted = all.filter(|(_, statement)| self.asserted_by(statement).is_some());
+        let may_end = |statement: &Statement| match statement {
+            Statement::Loop(block) => self.blocks[*block].exit.is_some(),
+            statement => self.asserted_by(statement).is_some(),
+        };
+        let asserted = all.filter(|(_, statement)| may_end(statement));
         asserted.map(|(at, _)| self.outermost(at)).max()
     }
 

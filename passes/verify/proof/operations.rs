@@ -298,9 +298,12 @@ impl Flatten<'_> {
         let sizes = parts[1].iter().map(number).collect::<Flat<Vec<i64>>>()?;
         let strides = parts[2].iter().map(number).collect::<Flat<Vec<i64>>>()?;
         if let (None, true) = (insert, strides.iter().all(|stride| *stride > 0)) {
-            let reach = |d: usize| view.sizes[d].saturating_sub((sizes[d] - 1).saturating_mul(strides[d]));
-            let ends: Vec<i64> = (0..sizes.len()).map(reach).collect();
-            self.note_indices(&ends, &offsets, self.mask);
+            // A slice without elements may be anywhere.
+            let dims: Vec<usize> = (0..sizes.len()).filter(|d| sizes[*d] > 0).collect();
+            let reach = |d: &usize| view.sizes[*d].saturating_sub((sizes[*d] - 1).saturating_mul(strides[*d]));
+            let ends: Vec<i64> = dims.iter().map(reach).collect();
+            let firsts: Vec<Subscript> = dims.iter().map(|d| offsets[*d].clone()).collect();
+            self.note_indices(&ends, &firsts, self.mask);
         }
         // The part with all of its dimensions, then without those that the result leaves out.
         let small = match insert {
