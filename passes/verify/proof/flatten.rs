@@ -7,6 +7,7 @@ use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::table::Table;
 use crate::proof::view::{MemoryView, UNKNOWN_SIZE};
 use crate::reader::bytes::OnBytes;
+use crate::reader::layouts;
 use crate::reader::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::reader::uses;
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,14 +176,17 @@ impl Flatten<'_> {
         self.make(Maker::Elements { operation, operands: vec![index] })
     }
 
-    /// The buffer of a memref, its offset, sizes and strides.
+    /// The buffer of a memref, its offset, sizes and strides. Only the type says the stride of one element.
     fn metadata(&mut self, source: Slot) -> Flat<Vec<Known>> {
-        let view = self.view_of(source)?;
-        let AddressMap::Strided(offset, strides) = &view.layout else {
+        let (view, sizes) = (self.view_of(source)?, self.sizes(source)?);
+        let stated = layouts::stated(self.type_of(source), &sizes);
+        let (AddressMap::Strided(offset, strides), Some((_, stated))) = (&view.layout, stated) else {
             return Err("a layout without strides".to_owned());
         };
-        let sizes = self.sizes(source)?;
-        let numbers = sizes.iter().chain(strides).map(|n| Subscript::Constant(*n));
+        let stride = |d: usize| stated[d].or_else(|| (sizes[d] != 1).then_some(strides[d]));
+        let strides: Option<Vec<i64>> = (0..sizes.len()).map(stride).collect();
+        let strides = strides.ok_or("the stride of a dimension of one element")?;
+        let numbers = sizes.iter().chain(&strides).map(|n| Subscript::Constant(*n));
         let numbers: Vec<Subscript> = [offset.clone()].into_iter().chain(numbers).collect();
         let numbers = numbers.into_iter().map(|n| Known::Value(self.make(Maker::Subscript(n)))).collect();
         let layout = AddressMap::Strided(Subscript::Constant(0), vec![]);
@@ -457,6 +461,10 @@ impl Flatten<'_> {
                     return Err("a global whose elements are not known".to_owned());
                 };
                 let view = self.fresh(result()?, Some(contents(items, &element.text)), false)?;
+                // Its elements are in the order of their indices.
+                if Some(&view.layout) != row_major(&view.sizes).as_ref() {
+                    return Err("a global in a layout".to_owned());
+                }
                 self.constants.push(view.buffer);
                 Ok(vec![Known::View(view)])
             }

@@ -31,13 +31,20 @@ pub fn are_strides(sizes: &[i64], strides: &[i64], said: &mut dyn Iterator<Item 
     sizes.contains(&0) || each.all(|((n, stride), said)| *n == 1 || said.is_none_or(|said| said == *stride))
 }
 
+/// The offset and strides that a type says, none for those that only the program has; none of a layout.
+pub fn stated(r#type: &Type, sizes: &[i64]) -> Option<(Option<i64>, Vec<Option<i64>>)> {
+    let Type::Shaped { place, .. } = r#type else { return None };
+    match place {
+        Place::RowMajor(_) => Some((Some(0), row_major(sizes).unwrap_or_default().into_iter().map(Some).collect())),
+        Place::Strided { offset, strides, .. } => Some((*offset, strides.clone())),
+        Place::Layout(_) => None,
+    }
+}
+
 /// Whether memory has the sizes, offset and strides that a type says; the offset is none where only the program has it.
 pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64]) -> bool {
-    let Type::Shaped { sizes: said, place, .. } = r#type else { return false };
-    let (first, along) = match place {
-        Place::RowMajor(_) => (Some(0), row_major(sizes).unwrap_or_default().into_iter().map(Some).collect()),
-        Place::Strided { offset, strides, .. } => (*offset, strides.clone()),
-        Place::Layout(_) => return false,
+    let (Type::Shaped { sizes: said, .. }, Some((first, along))) = (r#type, stated(r#type, sizes)) else {
+        return false;
     };
     are_sizes(sizes, said)
         && first.is_none_or(|first| Some(first) == offset)

@@ -1,6 +1,6 @@
 //! The evaluator's operations on shapes, memory and control flow.
 
-use crate::reader::layouts::Layout;
+use crate::reader::layouts::{self, Layout};
 use crate::reader::model::{Action, Condition, Element, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::run::machine::{Many, Origin, Value, View, each_index, product};
 use crate::run::terms::Term;
@@ -165,7 +165,13 @@ impl<'p> Run<'p> {
             Action::Metadata(source) => {
                 let view = self.view(self.get(frame, *source)?)?;
                 let base = View { offset: 0, sizes: vec![], strides: vec![], ..(*view).clone() };
-                let numbers = [view.offset].into_iter().chain(view.sizes.clone()).chain(view.strides.clone());
+                // The type says the strides of dimensions of one element, which a slice may have left out.
+                let stated = layouts::stated(&frame.0.slots[*source as usize], &view.sizes);
+                let mut strides = view.strides.clone();
+                for (stride, stated) in strides.iter_mut().zip(stated.map_or_else(Vec::new, |(_, strides)| strides)) {
+                    *stride = stated.unwrap_or(*stride);
+                }
+                let numbers = [view.offset].into_iter().chain(view.sizes.clone()).chain(strides);
                 return Ok([Value::View(Rc::new(base))].into_iter().chain(numbers.map(Value::Index)).collect());
             }
             Action::Dim { source, dim } => {
