@@ -148,7 +148,7 @@ impl Proof<'_> {
         let Some(numbers) = self.of_each(&operands, number)? else { return Ok(None) };
         let to = &operation.element().text;
         // An index is no element.
-        let result = operation.evaluated(&numbers).filter(|_| to != "index");
+        let result = operation.evaluated(&numbers, self.allowed).filter(|_| to != "index");
         Ok(result.map(|bits| Thunk::Known(Box::new(Head::Constant(format!("{to} {bits}"))))))
     }
 

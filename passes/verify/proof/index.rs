@@ -8,6 +8,7 @@ use crate::proof::provenance::Provenance;
 use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statements};
 use crate::proof::subscript::Subscript;
 use crate::proof::value::{Head, LoopPosition, Thunk};
+use crate::reader::arith;
 use crate::reader::calc::Calc;
 use crate::reader::flags::NSW;
 
@@ -166,11 +167,13 @@ impl Proof<'_> {
         Ok((least <= low && high <= most).then_some(number))
     }
 
-    /// The bits of what is computed of indices and constants: a case for each value of these indices.
-    fn bits(&mut self, head: &Head) -> Shown<Option<u64>> {
-        let number = |text: &str| text.split_once(' ').and_then(|(_, bits)| bits.parse().ok());
+    /// The bits of what is computed of indices and constants, and their number: a case for each value of these indices.
+    fn bits(&mut self, head: &Head) -> Shown<Option<(u64, u32)>> {
+        // A float is the operand of a conversion alone.
+        let number =
+            |text: &str| text.split_once(' ').and_then(|(of, n)| Some((n.parse().ok()?, bits_of(of).unwrap_or(64))));
         let (operation, operands) = match head {
-            Head::Index(e) => return self.one(e).map(|n| Some(n as u64)),
+            Head::Index(e) => return self.one(e).map(|n| Some((n as u64, 64))),
             Head::Constant(text) => return Ok(number(text)),
             Head::Elements(operation, operands) => (operation, operands),
             _ => return Ok(None),
@@ -180,23 +183,22 @@ impl Proof<'_> {
             return Ok(None);
         }
         let Some(numbers) = self.of_each(operands, Self::bits)? else { return Ok(None) };
-        let by = if *operation.name == *"select" {
-            numbers.first().map(|c| numbers[if *c & 1 == 1 { 1 } else { 2 }])
-        } else {
-            None
-        };
-        Ok(by.or_else(|| operation.evaluated(&numbers)))
+        if *operation.name == *"select" {
+            return Ok(numbers.first().map(|(c, _)| numbers[if *c & 1 == 1 { 1 } else { 2 }]));
+        }
+        let numbers: Vec<u64> = numbers.into_iter().map(|(bits, _)| bits).collect();
+        Ok(operation.evaluated(&numbers, self.allowed).map(|bits| (bits, operation.element().bits)))
     }
 
-    /// An index that is an integer of the program's data: any number of that integer's that is promised, the same one for the
+    /// An index that is a signed integer of the program's data: any number of that integer's that is promised, the same one for the
     /// same term with the same indices in it.
     fn data_index(&mut self, head: &Head) -> Shown<Linear> {
         let unknown = || unproved("an index that depends on data");
         if let Some(number) = self.integer(head)? {
             return Ok(number);
         }
-        if let Some(number) = self.bits(head)? {
-            return Ok(Linear::constant(number as i64));
+        if let Some((bits, width)) = self.bits(head)? {
+            return Ok(Linear::constant(arith::signed(bits, width)));
         }
         let Head::Elements(cast, _) = head else { return unknown() };
         let mut words = cast.name.split_whitespace();

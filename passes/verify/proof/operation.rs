@@ -2,7 +2,7 @@
 
 use crate::reader::arith;
 use crate::reader::calc::{Calc, calc};
-use crate::reader::flags::{NSW, NUW};
+use crate::reader::flags::{FREE, NSW, NUW};
 use crate::reader::model::{Element, Operator};
 use std::rc::Rc;
 
@@ -65,7 +65,8 @@ impl Operation {
     }
 
     /// The result on operands that are known; none of what is not computed exactly, left open, or promised otherwise, and of NaN.
-    pub fn evaluated(&self, operands: &[u64]) -> Option<u64> {
+    /// Flags that are not allowed leave several results.
+    pub fn evaluated(&self, operands: &[u64], allowed: u32) -> Option<u64> {
         let value = |k: usize| operands.get(k).copied().unwrap_or(0);
         let ends = (value(0), value(operands.len().min(2).saturating_sub(1)));
         let width = self.element().bits;
@@ -76,6 +77,10 @@ impl Operation {
         let result = arith::evaluate(&self.operator, 0, operands.len(), value) & (u64::MAX >> (64 - width));
         // NaNs are alike, whatever their bits.
         let is_nan = self.element().float.is_some_and(|float| float.is_nan(result));
-        (!is_nan && !arith::breaks(&self.operator, self.flags, ends, result)).then_some(result)
+        let flags = self.flags & !allowed;
+        let is_free = flags & FREE != 0
+            || arith::leaves_sign(&self.operator, flags, ends, result)
+            || arith::breaks(&self.operator, self.flags, ends, result);
+        (!is_nan && !is_free).then_some(result)
     }
 }

@@ -10,7 +10,7 @@ use crate::reader::floats::{Format, parts};
 use crate::reader::functions::{self, Computed};
 use crate::reader::model::{Element, Operator};
 
-fn signed(bits: u64, width: u32) -> i64 {
+pub fn signed(bits: u64, width: u32) -> i64 {
     if (1..64).contains(&width) { ((bits << (64 - width)) as i64) >> (64 - width) } else { bits as i64 }
 }
 

@@ -9,6 +9,8 @@ pub const NNAN: u32 = 1 << 1;
 pub const NINF: u32 = 1 << 2;
 /// The sign of a zero means nothing.
 pub const NSZ: u32 = 1 << 3;
+/// A division multiplies by the inverse.
+pub const ARCP: u32 = 1 << 4;
 /// A product and a sum are rounded once.
 pub const CONTRACT: u32 = 1 << 5;
 /// A function of `math` is approximated.
@@ -21,6 +23,9 @@ pub const NUW: u32 = 1 << 8;
 pub const EXACT: u32 = 1 << 9;
 /// The operation has another flag, which none had in the program before.
 pub const NEW: u32 = 1 << 10;
+
+/// The flags with which an operation has several results.
+pub const FREE: u32 = REASSOC | ARCP | CONTRACT | AFN;
 
 /// The flags that an attribute of `fastmath` or `overflowFlags` says.
 pub fn said(text: &str) -> u32 {

@@ -25,7 +25,7 @@ mod compose;
 mod promises;
 mod trials;
 
-use crate::reader::arith::{CHOICES, evaluate, is_known, is_open, mix};
+use crate::reader::arith::{CHOICES, evaluate, is_known, is_open, leaves_sign, mix};
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{NEW, NSW, REASSOC};
 use crate::reader::floats::Format;
@@ -334,8 +334,11 @@ impl Terms {
         let (any_order, mut info) = (self.in_any_order(number), None);
         if constants {
             let made = self.result(number, operands, width);
+            let value = |operand: Option<&Term>| operand.map_or(0, |operand| self.info(*operand).values[1]);
+            let ends = (value(operands.first()), value(operands.last()));
+            let has_any_sign = leaves_sign(&self.operators[number as usize], 0, ends, made.values[1]);
             // Constants that are added in another order have other sums.
-            if made.open == [false; CHOICES] && (calc.associates() || !any_order) {
+            if made.open == [false; CHOICES] && !has_any_sign && (calc.associates() || !any_order) {
                 return self.constant(width.into(), made.values[1]);
             }
             info = Some(made);
