@@ -24,9 +24,10 @@ pub const READY: [(&str, &str); 6] = [
          links: (L2B: 64, L1B: 64, MAB: 16, PE: 8)",
     ),
     ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
+    // XLA leaves programs 15.75 of the 16 GiB.
     (
         "tpu_v5e",
-        "axes: (), memories: (hbm: 0 with 17179869184 bytes reading 491.5 writing 491.5, \
+        "axes: (), memories: (hbm: 0 with 16911433728 bytes reading 491.5 writing 491.5, \
          vmem: 1 with 134217728 bytes reading 491.5), word: 32, \
          unit: cycle, registers: 8x128, layouts: tiles, \
          costs: (kernel: 77.978, window: 1738, window_bytes: 7673267.327, lone_window_bytes: 5500000, \
@@ -45,7 +46,7 @@ pub const READY: [(&str, &str); 6] = [
     ),
     (
         "tpu_v5e_256",
-        "axes: (16x16_Device), memories: (HBM: 0 at Device with 17179869184 bytes reading 0.819 writing 0.819), word: 32, \
+        "axes: (16x16_Device), memories: (HBM: 0 at Device with 16911433728 bytes reading 0.819 writing 0.819), word: 32, \
          unit: picosecond, links: (Device: 0.05 torus), work: (Device: 197), costs: (collective: 1000000)",
     ),
     (

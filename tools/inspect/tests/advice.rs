@@ -187,6 +187,27 @@ fn nothing_to_do_is_no_advice() {
     assert!(tiles["advice"].as_array().unwrap().iter().all(|own| own["kind"] == json!("donate")), "{tiles}");
 }
 
+/// Advice that a user cannot follow: a donation would be lost, a line has no gradient, or no value of its own.
+#[test]
+fn what_cannot_be_followed_is_no_advice() {
+    let of = |text: &str, kind: &str| -> Vec<String> {
+        let found = report(text);
+        let is_it = |own: &&Value| own["kind"] == json!(kind);
+        let code = |own: &Value| own["code"].as_str().unwrap().to_string();
+        found["advice"].as_array().unwrap().iter().filter(is_it).map(code).collect()
+    };
+    let donated = "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }";
+    let layouts = of(&ENDS.replace("is_scheduled=true", donated), "layout");
+    assert!(layouts.iter().all(|code| code.contains("in_shardings") && code.contains("out_shardings")), "{layouts:?}");
+    let one = ENDS.replace("} copy(n)", "} custom-call(n), custom_call_target=\"g\"");
+    assert_eq!([of(ENDS, "layout").len(), layouts.len(), of(&one, "layout").len()], [1; 3]);
+    assert_eq!(of(&one.replace("is_scheduled=true", donated), "layout"), Vec::<String>::new());
+    for (kind, scope) in [("recompute", "jit(f)/dot"), ("type", "jit(f)/transpose(jvp())/dot")] {
+        assert!(!of(LAYERS, kind).is_empty(), "{kind}");
+        assert_eq!(of(&LAYERS.replace("jit(f)/jvp()/dot", scope), kind), Vec::<String>::new(), "{kind}");
+    }
+}
+
 /// The live buffers add up to the peak in all programs of the tests, and have a source.
 #[test]
 fn the_peak_is_whole() {

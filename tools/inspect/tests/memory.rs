@@ -31,13 +31,7 @@ narrow: 4 instructions, scheduled
           arguments      outputs    constants  temporaries         peak      padding
 hbm       500.0 KiB     16.0 KiB          0 B     16.0 KiB    532.0 KiB       93.4 %
 
-peak of hbm: 532.0 KiB of 16.0 GiB, 544768 bytes, at c f.py:7 jit(f)/neg
- 500.0 KiB   94 %  argument x f32[1000,3]{1,0:T(8,128)}
-                   made at 0, last read at 1 by c; x
-  16.0 KiB    3 %  output y f32[3,1000]{1,0:T(4,128)}
-                   made at 3, last read at 3 by y; f.py:8 jit(f)/t
-  16.0 KiB    3 %  temporary c f32[1000,3]{0,1:T(4,128)}
-                   made at 1, last read at 3 by y; f.py:7 jit(f)/neg
+peak of hbm: 532.0 KiB of 15.8 GiB, 544768 bytes, at c f.py:7 jit(f)/neg
 
 what lowers the peak of the main memory
  484.0 KiB less  lay out the argument `x` as {0,1:T(4,128)}
@@ -46,6 +40,14 @@ what lowers the peak of the main memory
  250.0 KiB less  keep the argument `x` in bf16
                  peak 282.0 KiB, 0 cycles more
                  f(x.astype(jnp.bfloat16)), and in f first x = x.astype(jnp.float32)
+
+live at the peak of hbm
+ 500.0 KiB   94 %  argument x f32[1000,3]{1,0:T(8,128)}
+                   made at 0, last read at 1 by c; x
+  16.0 KiB    3 %  output y f32[3,1000]{1,0:T(4,128)}
+                   made at 3, last read at 3 by y; f.py:8 jit(f)/t
+  16.0 KiB    3 %  temporary c f32[1000,3]{0,1:T(4,128)}
+                   made at 1, last read at 3 by y; f.py:7 jit(f)/neg
 
 most padding
  500.0 KiB  for 11.7 KiB, 3/128 lanes: argument x f32[1000,3]{1,0:T(8,128)}
@@ -77,7 +79,7 @@ fn no_report_is_wider_or_longer_than_a_screen() {
         if path.extension().is_some_and(|extension| extension == "hlo") {
             files += 1;
             let report = printed(&[path.to_str().unwrap()], "");
-            assert!(report.lines().count() <= 45, "{path:?}\n{report}");
+            assert!(report.lines().count() <= 47, "{path:?}\n{report}");
             assert!(report.lines().all(|line| line.chars().count() <= 100), "{path:?}\n{report}");
         }
     }

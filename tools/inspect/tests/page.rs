@@ -561,7 +561,7 @@ fn the_verdict_is_first() {
         section.to_string()
     };
     let fits = verdict(NARROW);
-    for part in ["It fits:", ">532.0 KiB</data> of", ">16.0 GiB</data>", "x f32[1000,3]{1,0:T(8,128)}", "94.0 %"] {
+    for part in ["It fits:", ">532.0 KiB</data> of", ">15.8 GiB</data>", "x f32[1000,3]{1,0:T(8,128)}", "94.0 %"] {
         assert!(fits.contains(part), "{part}: {fits}");
     }
     assert!(fits.contains("</code>, an argument of <data"), "{fits}");

@@ -291,8 +291,8 @@ fn the_machine_has_capacities() {
     );
     let (hlo, proof) = (file("wide.hlo", &text), file("wide.proof", ""));
     let (v5e, ..) = outcome(&["machine", "tpu_v5e"]);
-    let machine = |hbm: &str, vmem: &str| v5e.trim().replace("17179869184", hbm).replace("134217728", vmem);
-    let small = machine("17179869184", "65536");
+    let machine = |hbm: &str, vmem: &str| v5e.trim().replace("16911433728", hbm).replace("134217728", vmem);
+    let small = machine("16911433728", "65536");
     let asked = ["plan", &hlo, "--machine", &small, "--json"];
     let limited = answer(&[&asked[..], &["--certificate", &proof]].concat());
     let free = answer(&[&asked[..], &["--capacity", "none"]].concat());
@@ -305,7 +305,7 @@ fn the_machine_has_capacities() {
     let why = |capacity: &[&str]| outcome(&[&["plan", &hlo, "--machine", &small, "--why", "c"], capacity].concat()).0;
     assert_ne!(why(&[]), why(&["--capacity", "none"]));
     // What fits is the same plan.
-    let large = machine("17179869184", "200000");
+    let large = machine("16911433728", "200000");
     let asked = ["plan", &hlo, "--machine", &large, "--json"];
     assert_eq!(answer(&asked), answer(&[&asked[..], &["--capacity", "none"]].concat()));
     let (_, error, status) = outcome(&["plan", &hlo, "--machine", &machine("20000", "65536")]);

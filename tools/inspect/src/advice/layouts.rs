@@ -36,7 +36,16 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     };
     let pairs: Vec<Vec<OtherEnd>> = arguments.iter().filter_map(together).collect();
     let single = arguments.iter().chain(&outputs).map(|end| vec![end.clone()]);
-    single.chain(pairs).map(|ends| candidate(program, ends)).collect()
+    let keeps = |ends: &Vec<OtherEnd>| keeps_donations(program, ends);
+    single.chain(pairs).filter(keeps).map(|ends| candidate(program, ends)).collect()
+}
+
+/// Whether an argument and the output that takes its memory change together: XLA donates none of another layout.
+fn keeps_donations(program: &Advised, ends: &[OtherEnd]) -> bool {
+    let is_one = |k: usize, output| ends.iter().any(|end| (end.k, end.output) == (k, output));
+    let entry = program.entry();
+    let mut donated = program.entry_buffers().donated.iter();
+    donated.all(|pair| is_one(entry.parameters[pair.operand], None) == is_one(entry.root, Some(pair.result)))
 }
 
 /// The layout that an argument is copied into by all that read it.

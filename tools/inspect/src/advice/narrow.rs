@@ -35,8 +35,12 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
         let origin = program.origins.get(instruction, (own.computation, k));
         let Some(line) = origin.source.clone().filter(|_| !MOVES.contains(&&*instruction.opcode)) else { continue };
         groups.entry((false, line.clone())).or_default().insert(((own.computation, own.frame), number));
-        origins.entry((false, line)).or_insert(origin);
+        // A gradient has the type of its value: a line that makes no value has nothing to change.
+        if !origin.op_name.as_ref().is_some_and(|name| name.contains("transpose(")) {
+            origins.entry((false, line)).or_insert(origin);
+        }
     }
+    groups.retain(|name, _| origins.contains_key(name));
     let is_state =
         |array: &Array| program.outputs().iter().any(|(_, own)| own.dims == array.dims && own.element == FROM);
     for (k, _) in program.arguments().filter(|(_, array)| array.element == FROM && !is_state(array)) {

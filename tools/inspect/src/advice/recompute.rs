@@ -31,7 +31,8 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
         let (k, leaf) = own.buffer.made;
         let origin = program.origins.get(&program.entry().instructions[k], (entry, k));
         let (Some(line), Some(buffer)) = (origin.source.clone(), program.entry_buffers().of[k][leaf]) else { continue };
-        if !is_backward(program, k) && is_backward(program, own.buffer.live.1) {
+        let is_forward = origin.op_name.as_ref().is_some_and(|name| name.contains("jvp("));
+        if is_forward && !is_backward(program, k) && is_backward(program, own.buffer.live.1) {
             groups.entry(line).or_insert_with(|| (BTreeSet::new(), origin)).0.insert(buffer);
         }
     }

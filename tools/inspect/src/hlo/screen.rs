@@ -1,6 +1,6 @@
 //! The memory report on one screen, about 40 lines of 100 columns; a table of several files; and a difference of two.
 
-use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Replicated, Share, Summary};
+use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Replicated, Share, Summary, Tensor};
 use crate::advice::Advice;
 use std::collections::BTreeMap;
 use tensor_layout::text::counted;
@@ -63,7 +63,8 @@ pub fn screen(summary: &Summary) -> String {
     };
     line(&mut out, format!("{}: {}, {order}", summary.module, counted(summary.instructions, "instruction")));
     totals(&mut out, &summary.spaces);
-    advice(&mut out, &summary.advice);
+    advice(&mut out, &summary.advice, &summary.peak);
+    live(&mut out, summary);
     replicated(&mut out, &summary.replicated);
     worst(&mut out, summary);
     relayouts(&mut out, summary);
@@ -100,14 +101,15 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         let less = order.file - peak;
         line(out, format!("order of {}: {less} bytes less than in the order of the text, {least}", memory.name));
     }
-    // The main memory decides whether the program fits; the small ones have one line each.
+    line(out, "");
+    // The main memory decides whether the program fits.
     for memory in spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= SMALL).take(2) {
         peak(out, memory);
     }
 }
 
 /// The changes that lower the peak.
-fn advice(out: &mut String, advice: &[Advice]) {
+fn advice(out: &mut String, advice: &[Advice], peak: &Peak) {
     if !advice.is_empty() {
         line(out, "\nwhat lowers the peak of the main memory");
     }
@@ -120,7 +122,9 @@ fn advice(out: &mut String, advice: &[Advice]) {
             }
         };
         line(out, format!("{:>10} less  {}", bytes(own.saves), own.change));
-        line(out, format!("                 peak {}{cost}", bytes(own.peak)));
+        let fits = peak.capacity.is_some_and(|capacity| own.peak <= capacity && capacity < peak.bytes);
+        let fits = if fits { ", which fits" } else { "" };
+        line(out, format!("                 peak {}{fits}{cost}", bytes(own.peak)));
         wrapped(out, "                 ", &own.code);
     }
 }
@@ -152,24 +156,29 @@ fn wrapped(out: &mut String, indent: &str, text: &str) {
     line(out, format!("{indent}{row}"));
 }
 
-/// The buffers that are live at the peak of the main memory.
-fn peak(out: &mut String, Memory { name, space, peak, .. }: &Memory) {
+/// The most that is live in a memory.
+fn peak(out: &mut String, Memory { name, peak, .. }: &Memory) {
     let from = peak.origin.source.iter().chain(&peak.origin.op_name).cloned().collect::<Vec<_>>().join(" ");
     let fits = |capacity: i64| if peak.bytes > capacity { ", which does not fit" } else { "" };
     let of = |capacity: i64| format!("{} of {}{}, ", bytes(peak.bytes), bytes(capacity), fits(capacity));
     let of = peak.capacity.map_or(String::new(), of);
-    line(out, format!("\npeak of {name}: {of}{} bytes, at {} {from}", peak.bytes, peak.instruction));
+    line(out, format!("peak of {name}: {of}{} bytes, at {} {from}", peak.bytes, peak.instruction));
     if let Some(inside) = peak.inside.last() {
         line(out, format!("  inside it at {inside}"));
     }
-    if *space != 0 {
-        return;
+}
+
+/// The buffers that are live at the peak of the main memory.
+fn live(out: &mut String, Summary { peak, spaces, .. }: &Summary) {
+    if let Some(memory) = spaces.iter().find(|memory| memory.space == 0 && !peak.buffers.entries.is_empty()) {
+        line(out, format!("\nlive at the peak of {}", memory.name));
     }
     for live in &peak.buffers.entries {
         let LiveTensor { kind, name, shape, made, last_read, reader, .. } = live;
         let padded = live.footprint.padded_bytes;
         line(out, format!("{:>10} {:>6}  {} {name} {shape}", bytes(padded), part(padded, peak.bytes), kind.name()));
-        let from: String = live.origin.source.iter().chain(&live.origin.op_name).map(|own| format!(" {own}")).collect();
+        let source = live.origin.source.as_ref().map(|source| source.rsplit('/').next().unwrap_or(source).to_string());
+        let from: String = source.iter().chain(&live.origin.op_name).map(|own| format!(" {own}")).collect();
         let from = if from.is_empty() { from } else { format!(";{from}") };
         line(out, format!("                   made at {made}, last read at {last_read} by {reader}{from}"));
     }
@@ -190,13 +199,16 @@ fn part(bytes: i64, whole: i64) -> String {
 }
 
 fn worst(out: &mut String, summary: &Summary) {
-    match summary.worst.is_empty() {
+    // Below a thousandth of the peak, padding decides nothing.
+    let wasted = |own: &&Tensor| own.footprint.padded_bytes - own.footprint.logical_bytes >= summary.peak.bytes / 1000;
+    let worst: Vec<&Tensor> = summary.worst.iter().filter(wasted).collect();
+    match worst.is_empty() {
         false => line(out, "\nmost padding"),
         // An empty list of tensors (`top` 0) does not mean that there is no padding.
         true if summary.spaces.iter().any(|memory| memory.live_at_peak.padded > memory.live_at_peak.logical) => {}
         true => line(out, "\nno padding"),
     }
-    for tensor in &summary.worst {
+    for tensor in worst {
         let part = |name: &str, part: Option<[i64; 2]>| {
             part.filter(|[used, of]| used < of).map(|[used, of]| format!(", {used}/{of} {name}"))
         };
@@ -233,7 +245,7 @@ fn shares(out: &mut String, title: &str, peak: &Peak, shares: &Listed<Share>) {
     for Share { name, buffers, bytes: own } in &shares.entries {
         let share = part(own.padded, peak.bytes);
         let buffers = format!("{buffers} {}", if *buffers == 1 { "buffer" } else { "buffers" });
-        let name = cut(name, 44);
+        let name = cut_file(name, 44);
         line(
             out,
             format!(
