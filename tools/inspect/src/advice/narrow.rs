@@ -1,12 +1,13 @@
 //! A smaller type: f32 as bf16, half of the bytes.
 //!
-//! All temporaries at the peak that one line of the program makes change together, with what only moves or renames their
-//! bytes, or all arrays of an argument, which the function widens again at once. An argument that an output has the shape of
+//! All temporaries that one line of the program makes change together, if one is live at the peak, with what only moves or renames their
+//! bytes and with what is made of them alone: JAX computes bf16 of bf16. A gradient of their sizes changes with them. Or all
+//! arrays of an argument change, which the function widens again at once. An argument that an output has the shape of
 //! is a state, which keeps its type, and the compiler adds what it scatters in f32.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
+use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut, recompute};
 use crate::hlo::origins::Provenance;
-use layout_plan::memory::RunsAs;
+use layout_plan::memory::{Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
@@ -27,17 +28,24 @@ type BufferNumber = ((usize, RunsAs), usize);
 pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     let mut groups: BTreeMap<(bool, String), BTreeSet<BufferNumber>> = BTreeMap::new();
     let mut origins = BTreeMap::new();
-    for own in program.temporaries() {
-        let (k, leaf) = own.buffer.made;
-        let instruction = &program.module.computations[own.computation].instructions[k];
-        let number = program.used.frames[&(own.computation, own.frame)].of[k][leaf];
-        let (true, Some(number)) = (leaves(&instruction.shape)[leaf].element == FROM, number) else { continue };
-        let origin = program.origins.get(instruction, (own.computation, k));
-        let Some(line) = origin.source.clone().filter(|_| !MOVES.contains(&&*instruction.opcode)) else { continue };
-        groups.entry((false, line.clone())).or_default().insert(((own.computation, own.frame), number));
-        // A gradient has the type of its value: a line that makes no value has nothing to change.
-        if !origin.op_name.as_ref().is_some_and(|name| name.contains("transpose(")) {
-            origins.entry((false, line)).or_insert(origin);
+    let line = |computation: usize, (k, leaf): (usize, usize)| {
+        let instruction = &program.module.computations[computation].instructions[k];
+        let is_made = leaves(&instruction.shape)[leaf].element == FROM && !MOVES.contains(&&*instruction.opcode);
+        let origin = program.origins.get(instruction, (computation, k));
+        Some((origin.source.clone().filter(|_| is_made)?, origin))
+    };
+    let at_peak = program.temporaries().filter_map(|own| line(own.computation, own.buffer.made));
+    let lines: BTreeSet<String> = at_peak.map(|(line, _)| line).collect();
+    for (frame, found) in &program.used.frames {
+        for (number, buffer) in found.buffers.iter().enumerate().filter(|(_, own)| own.role == Role::Temporary) {
+            let Some((line, origin)) = line(frame.0, buffer.made).filter(|(line, _)| lines.contains(line)) else {
+                continue;
+            };
+            groups.entry((false, line.clone())).or_default().insert((*frame, number));
+            // A gradient has the type of its value: a line that makes no value has nothing to change.
+            if !origin.op_name.as_ref().is_some_and(|name| name.contains("transpose(")) {
+                origins.entry((false, line)).or_insert(origin);
+            }
         }
     }
     groups.retain(|name, _| origins.contains_key(name));
@@ -52,8 +60,11 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
             .extend(number.map(|number| ((program.module.entry, RunsAs::Entry), number)));
         origins.entry(name.clone()).or_insert(Provenance { source: None, op_name: Some(name.1) });
     }
-    let candidate = |(name, group): ((bool, String), BTreeSet<BufferNumber>)| {
+    let candidate = |(name, mut group): ((bool, String), BTreeSet<BufferNumber>)| {
         let origin = origins.remove(&name).unwrap_or_default();
+        if !name.0 {
+            add_results(program, &mut group);
+        }
         candidate(program, &name, group, origin)
     };
     groups.into_iter().map(candidate).collect()
@@ -88,6 +99,32 @@ fn candidate<'p>(
         origin,
         ends: Vec::new(),
         changed: Box::new(move || changed(program, &group, follows)),
+    }
+}
+
+/// Adds the f32 temporaries of the entry whose f32 operands are all in the group, and gradients that one instruction reads or
+/// makes together with a value of their sizes in the group.
+fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>) {
+    let (entry, found, frame) = (program.entry(), program.entry_buffers(), (program.module.entry, RunsAs::Entry));
+    let array = |number: usize| {
+        let (k, leaf) = found.buffers[number].made;
+        leaves(&entry.instructions[k].shape)[leaf]
+    };
+    let is_wide = |number: &usize| array(*number).element == FROM && !array(*number).dims.is_empty();
+    let is_gradient = |number: usize| recompute::is_backward(program, found.buffers[number].made.0);
+    for (k, instruction) in entry.instructions.iter().enumerate() {
+        let of = |k: usize| found.of[k].iter().flatten().copied().filter(is_wide);
+        let operands: Vec<usize> = instruction.operands.iter().flat_map(|operand| of(*operand)).collect();
+        let narrowed: Vec<usize> = operands.iter().copied().filter(|own| group.contains(&(frame, *own))).collect();
+        let is_like = |own: usize| narrowed.iter().any(|like| array(*like).dims == array(own).dims);
+        let follows = |own: &usize| {
+            let is_all = narrowed.len() == operands.len() && !operands.contains(own);
+            found.buffers[*own].role == Role::Temporary && (is_all || is_like(*own) && is_gradient(*own))
+        };
+        if !narrowed.is_empty() {
+            let more: Vec<usize> = operands.iter().copied().chain(of(k)).filter(follows).collect();
+            group.extend(more.into_iter().map(|own| (frame, own)));
+        }
     }
 }
 

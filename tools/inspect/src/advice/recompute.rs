@@ -44,8 +44,8 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     groups.into_iter().map(|(line, (group, origin))| candidate(program, &line, &lines, group, origin)).collect()
 }
 
-/// Whether an instruction is of the backward pass.
-fn is_backward(program: &Advised, k: usize) -> bool {
+/// Whether an instruction of the entry is of the backward pass.
+pub(super) fn is_backward(program: &Advised, k: usize) -> bool {
     let origin = program.origins.get(&program.entry().instructions[k], (program.module.entry, k));
     origin.op_name.is_some_and(|name| name.contains("transpose("))
 }
