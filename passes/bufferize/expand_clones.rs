@@ -2,8 +2,8 @@
 //!
 //! Buffer deallocation clones a buffer that it cannot share, for instance a returned argument. Upstream
 //! lowers only clones of buffers without strides (`test/upstream/clone-of-strided.mlir`), and without an alignment. Here
-//! the copy gets the strides of its source: one dimension over the span of the source, `offset + 1 + Σ (size - 1) * stride`, viewed with
-//! the source's sizes and strides.
+//! the copy gets the strides of its source: one dimension over the span of the source,
+//! `offset + 1 + Σ (size - 1) * stride`, viewed with the source's sizes and strides.
 //!
 //! A dimension of stride 0 carries a size and no elements, and the memory before the offset belongs to the buffer: such
 //! a span is copied whole.
@@ -13,7 +13,8 @@ use crate::pass::stages::{Next, StageInput, StageResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all clones in a module but those of unranked buffers and of other layouts; returns [`Next::Unchanged`] if there are no clones.
+/// Expands all clones in a module but those of unranked buffers and of other layouts; returns [`Next::Unchanged`] if
+/// there are no clones.
 pub(crate) fn run<'c>(stage: StageInput<'c>) -> StageResult<'c> {
     let rewriter = stage.rewriter;
     let clones = ir::all_operations(rewriter.root());

@@ -1,8 +1,8 @@
 //! A smaller type: f32 as bf16, half of the bytes.
 //!
-//! All temporaries that one line of the program makes change together, if one is live at the peak, with what only moves or renames their
-//! bytes and with what is made of them alone: JAX computes bf16 of bf16. A gradient of their sizes changes with them. Or all
-//! arrays of an argument change, which the function widens again at once. An argument that an output has the shape of
+//! All temporaries that one line of the program makes change together, if one is live at the peak. What only moves or
+//! renames their bytes changes with them, and what is made of them alone: JAX computes bf16 of bf16. So does a gradient of
+//! their sizes. Or all arrays of an argument change, which the function widens again at once. An argument that an output has the shape of
 //! is a state, which keeps its type, and the compiler adds what it scatters in f32.
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut, recompute};
@@ -102,8 +102,8 @@ fn candidate<'p>(
     }
 }
 
-/// Adds the f32 temporaries of the entry whose f32 operands are all in the group, and gradients that one instruction reads or
-/// makes together with a value of their sizes in the group.
+/// Adds the f32 temporaries of the entry whose f32 operands are all in the group, and gradients that one instruction
+/// reads or makes together with a value of their sizes in the group.
 fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>) {
     let (entry, found, frame) = (program.entry(), program.entry_buffers(), (program.module.entry, RunsAs::Entry));
     let array = |number: usize| {
