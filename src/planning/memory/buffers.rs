@@ -44,7 +44,7 @@ pub struct Buffer {
 }
 
 /// The buffers of a computation. Arrays without bytes, such as tokens, have none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameBuffers {
     /// The buffers, ordered by their first leaf.
@@ -60,7 +60,9 @@ pub struct FrameBuffers {
     /// output.
     pub(super) overwrites: FxHashSet<(usize, usize)>,
     /// The buffers that updates overwrite.
-    written: FxHashSet<usize>,
+    pub(super) written: FxHashSet<usize>,
+    /// The instructions that run computations, each with the last instruction at which these run.
+    pub(super) calls: Vec<(usize, usize)>,
     /// The instructions of the parameters, and of the result.
     pub(super) parameters: Vec<usize>,
     pub(super) root: usize,
@@ -717,7 +719,9 @@ impl<'m> Classes<'m> {
         let copies = self.copied.iter().filter_map(copy).collect();
         let written = (0..self.arrays.len()).filter(|leaf| self.written[self.find(*leaf)]).filter_map(buffer).collect();
         let (parameters, root, donated) = (computation.parameters.clone(), computation.root, self.donated);
-        let mut found = FrameBuffers { buffers, of, copies, donated, overwrites, written, parameters, root };
+        let calls = computation.instructions.iter().enumerate().filter(|(_, own)| !called(own).is_empty());
+        let calls = calls.map(|(k, _)| (k, until[k])).collect();
+        let mut found = FrameBuffers { buffers, of, copies, donated, overwrites, written, calls, parameters, root };
         found.roles(computation);
         found.states(computation, frame);
         found

@@ -5,7 +5,7 @@ use super::footprint::Footprint;
 use super::inside::{FramePeak, Frames, Timelines};
 use super::names::Names;
 use super::outputs::{InOutput, in_outputs, inner_tables, tables};
-use super::runs::{RunsAs, called, until};
+use super::runs::{RunsAs, called};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tensor_layout::hlo::{Computation, Module};
 use tensor_layout::operations::shape::leaves;
@@ -23,6 +23,8 @@ pub struct MemoryUse {
     pub in_outputs: Vec<InOutput>,
     /// The buffers of each computation, for each way in which it runs.
     pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
+    /// For each temporary of each computation, whether it has memory beside the outputs.
+    beside: BTreeMap<(usize, RunsAs), Vec<bool>>,
     /// The live temporaries of each computation, without those in outputs.
     temporaries: BTreeMap<(usize, RunsAs), Timelines>,
     entry: usize,
@@ -101,6 +103,7 @@ impl MemoryUse {
             is_scheduled: module.attribute("is_scheduled") == Some("true"),
             in_outputs: Vec::new(),
             frames: BTreeMap::new(),
+            beside: BTreeMap::new(),
             temporaries: BTreeMap::new(),
             entry: module.entry,
         };
@@ -138,6 +141,11 @@ impl MemoryUse {
     fn place(&mut self, module: &Module, entry: FrameBuffers) -> Result<(), Error> {
         self.frames.insert((self.entry, RunsAs::Entry), entry);
         self.in_outputs = in_outputs(module, &self.frames);
+        let all = |(frame, found): (&(usize, RunsAs), &FrameBuffers)| (*frame, vec![true; found.temporaries().count()]);
+        self.beside = self.frames.iter().map(all).collect();
+        for own in &self.in_outputs {
+            self.beside.entry(own.frame).and_modify(|beside| beside[own.temporary] = false);
+        }
         self.temporaries = self.live(module)?;
         Ok(())
     }
@@ -155,18 +163,13 @@ impl MemoryUse {
         Ok(())
     }
 
-    /// Whether a temporary, by its number in the frame, has memory beside the outputs.
-    fn is_beside(&self, frame: (usize, RunsAs), temporary: usize) -> bool {
-        self.in_outputs.binary_search_by_key(&(frame, temporary), |own| (own.frame, own.temporary)).is_err()
-    }
-
     /// The live temporaries beside the outputs, of each computation at each instruction, called computations included.
     fn live(&self, module: &Module) -> Result<BTreeMap<(usize, RunsAs), Timelines>, Error> {
         let mut all = BTreeMap::new();
         // The map orders computations after those that they run.
         for (frame, found) in &self.frames {
             let inside = Frames { buffers: &self.frames, timelines: &all };
-            let live = inside.live(&module.computations[frame.0], found, &|k| self.is_beside(*frame, k))?;
+            let live = inside.live(&module.computations[frame.0], found, &self.beside[frame])?;
             all.insert(*frame, live);
         }
         Ok(all)
@@ -259,13 +262,13 @@ impl MemoryUse {
         let span = |live, own: LiveBuffer| Span { live, bytes: own.buffer.footprint.padded, owner: Some(own) };
         let run = (0, entry.instructions.len() - 1);
         let mut spans: Vec<Span> = self.whole(module)?.into_iter().map(|own| span(run, own)).collect();
-        let beside = own.temporaries().enumerate().filter(|(k, _)| self.is_beside(frame, *k));
+        let beside = own.temporaries().zip(&self.beside[&frame]).filter(|(_, beside)| **beside);
         let temporary = |buffer: &Buffer| LiveBuffer { computation, frame: kind, buffer: buffer.clone() };
-        spans.extend(beside.map(|(_, buffer)| span(buffer.live, temporary(buffer))));
+        spans.extend(beside.map(|(buffer, _)| span(buffer.live, temporary(buffer))));
         spans.retain(|span| span.owner.as_ref().is_some_and(|own| own.buffer.space == space));
         let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
-        let left = own.left(&|temporary| self.is_beside(frame, temporary));
-        for (k, until) in until(entry).into_iter().enumerate() {
+        let left = own.left(&self.beside[&frame]);
+        for &(k, until) in &own.calls {
             if let Some(inside) = all.at(entry, own, k, until, &left).get(&space).filter(|inside| inside.bytes > 0) {
                 spans.push(Span { owner: None, live: (k, until), bytes: inside.bytes });
             }
@@ -302,12 +305,12 @@ impl MemoryUse {
         let mut next = 0;
         while let Some(Moment { computation, frame, instruction: at, .. }) = found.get(next).cloned() {
             let running = &module.computations[computation];
-            let until = until(running);
-            let left =
-                self.frames[&(computation, frame)].left(&|temporary| self.is_beside((computation, frame), temporary));
-            for k in (0..=at).filter(|k| until[*k] >= at) {
+            let own = &self.frames[&(computation, frame)];
+            let calls: Vec<_> = own.calls.iter().filter(|(k, until)| (*k..=*until).contains(&at)).collect();
+            let left = if calls.is_empty() { Vec::new() } else { own.left(&self.beside[&(computation, frame)]) };
+            for &&(k, until) in &calls {
                 let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
-                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &left);
+                let inside = all.at(running, own, k, until, &left);
                 let Some(FramePeak { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
                 found[next].vacant.extend(vacant);
                 found.push(Moment { computation: frame.0, frame: frame.1, instruction: at, vacant: Vec::new() });
@@ -321,19 +324,20 @@ impl MemoryUse {
     pub fn live_at<'u>(&'u self, moment: &'u Moment, space: u8) -> impl Iterator<Item = &'u Buffer> {
         let frame = (moment.computation, moment.frame);
         let (at, found) = (moment.instruction, &self.frames[&frame]);
-        let is_vacant = |own: &Buffer| moment.vacant.iter().any(|k| std::ptr::eq(own, &raw const found.buffers[*k]));
-        let live = move |b: &&Buffer| b.space == space && b.live.0 <= at && at <= b.live.1;
-        let beside = found.temporaries().enumerate().filter(move |(k, _)| self.is_beside(frame, *k));
-        beside.map(|(_, buffer)| buffer).filter(live).filter(move |b| !is_vacant(b))
+        let vacant: HashSet<*const Buffer> = moment.vacant.iter().map(|k| &raw const found.buffers[*k]).collect();
+        let live = move |b: &Buffer| b.space == space && b.live.0 <= at && at <= b.live.1;
+        let live =
+            found.temporaries().zip(&self.beside[&frame]).filter(move |(buffer, beside)| **beside && live(buffer));
+        live.map(|(buffer, _)| buffer).filter(move |buffer| !vacant.contains(&std::ptr::from_ref(*buffer)))
     }
 }
 
 impl FrameBuffers {
-    /// For each buffer, whether it is a temporary that `is_left` accepts by its number among the temporaries.
-    fn left(&self, is_left: &dyn Fn(usize) -> bool) -> Vec<bool> {
-        let mut numbers = 0..;
+    /// For each buffer, whether it is a temporary that is `beside` the outputs, by its number among the temporaries.
+    fn left(&self, beside: &[bool]) -> Vec<bool> {
+        let mut beside = beside.iter();
         let is_temporary = |buffer: &Buffer| buffer.role == Role::Temporary;
-        self.buffers.iter().map(|own| is_temporary(own) && numbers.next().is_some_and(is_left)).collect()
+        self.buffers.iter().map(|own| is_temporary(own) && beside.next() == Some(&true)).collect()
     }
 
     /// The buffers that the computation owns.
@@ -354,12 +358,13 @@ pub(super) fn frames(module: &Module) -> BTreeSet<(usize, RunsAs)> {
 }
 
 impl Frames<'_> {
-    /// The bytes of a computation's temporaries that `is_left` accepts, at each instruction, with called computations.
+    /// The bytes of a computation's temporaries that are `beside` the outputs, at each instruction, with called
+    /// computations.
     pub(super) fn live(
         &self,
         computation: &Computation,
         found: &FrameBuffers,
-        is_left: &dyn Fn(usize) -> bool,
+        beside: &[bool],
     ) -> Result<Timelines, Error> {
         let length = computation.instructions.len();
         let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
@@ -368,11 +373,11 @@ impl Frames<'_> {
             changes[first] += i128::from(bytes);
             changes[last + 1] -= i128::from(bytes);
         };
-        for (_, buffer) in found.temporaries().enumerate().filter(|(k, _)| is_left(*k)) {
+        for (buffer, _) in found.temporaries().zip(beside).filter(|(_, beside)| **beside) {
             add(buffer.space, buffer.live, buffer.footprint.padded);
         }
-        let left = found.left(is_left);
-        for (k, until) in until(computation).into_iter().enumerate() {
+        let left = found.left(beside);
+        for &(k, until) in &found.calls {
             for (space, inside) in self.at(computation, found, k, until, &left) {
                 add(space, (k, until), inside.bytes);
             }
@@ -398,9 +403,6 @@ impl Frames<'_> {
         until: usize,
         left: &[bool],
     ) -> BTreeMap<u8, FramePeak> {
-        if called(&computation.instructions[k]).is_empty() {
-            return BTreeMap::new();
-        }
         let results: HashSet<usize> = found.of[k].iter().copied().flatten().collect();
         let counted = |(instruction, leaf): (usize, usize)| {
             let number = found.of[instruction][leaf].filter(|number| left[*number])?;

@@ -58,6 +58,7 @@
 //! | `buffers` | the buffers of one computation |
 //! | `inside` | the peak of a called computation beside the caller's buffers |
 //! | `live` | the whole program: live bytes, peak |
+//! | `ranges` | the ranges of time in which buffers are in one memory |
 //! | `outputs` | temporaries in the memory of outputs, tables of tuples |
 //! | `relayout` | instructions that only move bytes |
 //! | `before` | dependences between instructions |
@@ -71,6 +72,7 @@ mod inside;
 mod live;
 mod names;
 mod outputs;
+mod ranges;
 mod relayout;
 mod runs;
 mod schedule;

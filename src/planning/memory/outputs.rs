@@ -18,6 +18,7 @@
 //! it is, from its last read to the new definition, and in a branch or call before the definition of its result.
 
 use super::buffers::{Buffer, FrameBuffers, Role};
+use super::ranges::{PlacedRange, PlacedRanges, TimeBlocks, contains};
 use super::runs::{RunsAs, called, until};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -38,85 +39,95 @@ pub struct InOutput {
     pub output: usize,
 }
 
-/// A buffer in the memory of an output, or a candidate for it.
-struct PlacedRange<'f> {
-    frame: (usize, RunsAs),
-    found: &'f FrameBuffers,
-    /// The number among the buffers; `None` for a copy.
-    number: Option<usize>,
-    /// The live range in program times, end excluded.
-    live: (usize, usize),
-}
-
-impl PlacedRange<'_> {
-    fn meets(&self, other: &PlacedRange) -> bool {
-        let overlap = self.live.0.max(other.live.0) < self.live.1.min(other.live.1);
-        overlap && !(self.frame == other.frame && (self.is_over(other) || other.is_over(self)))
-    }
-
-    /// Whether it overwrites another buffer of its computation at its definition.
-    fn is_over(&self, other: &PlacedRange) -> bool {
-        self.number.zip(other.number).is_some_and(|pair| self.found.overwrites.contains(&pair))
-    }
-}
-
 /// The temporaries placed in the memory of an output of the entry.
 pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> Vec<InOutput> {
-    let entry = (module.entry, RunsAs::Entry);
-    let Some(own) = frames.get(&entry) else { return Vec::new() };
-    let arguments = own.arguments_of_outputs();
-    // The memory of a donated argument is that of its output.
-    let is_output = |k: &usize| own.buffers[*k].role == Role::Result || arguments.get(k) == Some(k);
-    let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(is_output).collect();
-    outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
+    if !frames.contains_key(&(module.entry, RunsAs::Entry)) {
+        return Vec::new();
+    }
     let times = ProgramTimes::of(module, frames);
-    let end = own.of.len() - 1;
-    let mut inside: FxHashMap<usize, Vec<PlacedRange>> = FxHashMap::default();
-    for output in &outputs {
-        let ranges = inside.entry(*output).or_default();
-        times.occupy(entry, *output, (own.buffers[*output].live.0, end), ranges);
-        // A donated argument occupies the memory of its output until its last read.
-        if let Some(argument) = arguments.get(output) {
-            times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), ranges);
-        }
+    let mut outputs = OpenOutputs::of(&times);
+    if outputs.all.is_empty() {
+        return Vec::new();
     }
-    // Most outputs of a program that only returns its arguments are never empty.
-    let all_time = (0, times.all[&entry].times[end].1);
-    outputs.retain(|output| !inside[output].iter().any(|range| range.live == all_time));
-    let mut candidates: Vec<(InOutput, &Buffer, Vec<PlacedRange>, usize)> = Vec::new();
-    for (frame, run) in times.all.iter().rev() {
-        let found = &frames[frame];
-        let needed = needed(&module.computations[frame.0]);
-        let numbers = (0..found.buffers.len()).filter(|k| found.buffers[*k].role == Role::Temporary).map(Some);
-        let all = found.temporaries().zip(numbers.chain(std::iter::repeat(None))).enumerate();
-        for (temporary, (buffer, number)) in all.filter(|(_, (buffer, _))| buffer.footprint.padded > 0) {
-            let mut ranges = Vec::new();
-            match number {
-                Some(number) => times.occupy(*frame, number, buffer.live, &mut ranges),
-                None => {
-                    let live = (run.times[buffer.live.0].0, run.times[buffer.live.1].1);
-                    ranges.push(PlacedRange { frame: *frame, found, number, live });
-                }
-            }
-            candidates.push((InOutput { frame: *frame, temporary, output: 0 }, buffer, ranges, needed[buffer.made.0]));
-        }
-    }
+    let mut candidates: Vec<Candidate> = times.all.keys().rev().flat_map(|frame| times.candidates(*frame)).collect();
     // The caller comes before the computations it runs.
-    candidates.sort_by_key(|(own, buffer, _, needed)| (Reverse(buffer.footprint.padded), Reverse(own.frame), *needed));
-    let mut all: Vec<InOutput> = Vec::new();
-    for (candidate, buffer, ranges, _) in candidates {
-        let fits = |output: &&usize| {
-            own.buffers[**output].space == buffer.space
-                && inside[*output].iter().all(|other| !ranges.iter().any(|own| own.meets(other)))
-        };
-        let first = outputs.partition_point(|output| own.buffers[*output].footprint.padded < buffer.footprint.padded);
-        if let Some(output) = outputs[first..].iter().find(fits).copied() {
-            all.push(InOutput { output, ..candidate });
-            inside.entry(output).or_default().extend(ranges);
-        }
+    candidates.sort_by_key(|own| (Reverse(own.buffer.footprint.padded), Reverse(own.frame), own.needed));
+    let mut all = Vec::new();
+    for own in candidates {
+        let (frame, temporary) = (own.frame, own.temporary);
+        all.extend(outputs.place(own).map(|output| InOutput { frame, temporary, output }));
     }
     all.sort_by_key(|inside| (inside.frame, inside.temporary));
     all
+}
+
+/// A temporary that may be placed in an output.
+struct Candidate<'m> {
+    frame: (usize, RunsAs),
+    /// Its number among the temporaries.
+    temporary: usize,
+    buffer: &'m Buffer,
+    ranges: Vec<PlacedRange<'m>>,
+    /// The times behind its definition and before its last read: nothing overwrites it there, and it overwrites nothing.
+    between: (usize, usize),
+    /// When the result needs it.
+    needed: usize,
+}
+
+/// The outputs that are empty at some time, the smallest first.
+struct OpenOutputs<'m> {
+    /// The buffer of each, its number in the entry, and what is in it.
+    all: Vec<(&'m Buffer, usize, PlacedRanges<'m>)>,
+    blocks: TimeBlocks,
+}
+
+impl<'m> OpenOutputs<'m> {
+    fn of(times: &ProgramTimes<'m>) -> OpenOutputs<'m> {
+        let entry = (times.module.entry, RunsAs::Entry);
+        let own = &times.frames[&entry];
+        let arguments = own.arguments_of_outputs();
+        // The memory of a donated argument is that of its output.
+        let is_output = |k: &usize| own.buffers[*k].role == Role::Result || arguments.get(k) == Some(k);
+        let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(is_output).collect();
+        outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
+        let end = own.of.len() - 1;
+        let all_time = (0, times.all[&entry].times[end].1);
+        let mut open = OpenOutputs { all: Vec::new(), blocks: TimeBlocks::new(all_time.1, outputs.len()) };
+        for output in outputs {
+            let mut ranges = Vec::new();
+            times.occupy(entry, output, (own.buffers[output].live.0, end), &mut ranges);
+            // A donated argument occupies the memory of its output until its last read.
+            if let Some(argument) = arguments.get(&output) {
+                times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), &mut ranges);
+            }
+            // Most outputs of a program that only returns its arguments are never empty.
+            if ranges.iter().all(|range| range.live != all_time) {
+                open.all.push((&own.buffers[output], output, PlacedRanges::default()));
+                open.add(open.all.len() - 1, ranges);
+            }
+        }
+        open
+    }
+
+    fn add(&mut self, output: usize, ranges: Vec<PlacedRange<'m>>) {
+        ranges.iter().for_each(|range| self.blocks.add(output, range.live));
+        self.all[output].2.extend(ranges);
+    }
+
+    /// Places a temporary in the first output that has room for it.
+    fn place(&mut self, own: Candidate<'m>) -> Option<usize> {
+        let (bytes, space) = (own.buffer.footprint.padded, own.buffer.space);
+        let first = self.all.partition_point(|(output, ..)| output.footprint.padded < bytes);
+        let (near, inside) = (self.blocks.near(&own.ranges), self.blocks.inside(&own.ranges, own.between));
+        let fits = |output: &usize| {
+            let (buffer, _, there) = &self.all[*output];
+            let is_empty = || !contains(&near, *output) || !own.ranges.iter().any(|range| there.meet(range));
+            buffer.space == space && !contains(&inside, *output) && is_empty()
+        };
+        let output = (first..self.all.len()).find(fits)?;
+        self.add(output, own.ranges);
+        Some(self.all[output].1)
+    }
 }
 
 /// The postorder number of each instruction, in a depth-first walk from the results through the operands.
@@ -133,7 +144,7 @@ fn needed(computation: &Computation) -> Vec<usize> {
             if place[k] != usize::MAX {
                 continue;
             }
-            if let Some(before) = own.control.iter().chain(&own.operands).nth(at) {
+            if let Some(before) = own.control.get(at).or_else(|| own.operands.get(at - own.control.len())) {
                 stack.extend([(k, at + 1), (*before, 0)]);
             } else {
                 place[k] = next;
@@ -196,6 +207,26 @@ impl<'m> ProgramTimes<'m> {
             }
         }
         self.all.insert(frame, own);
+    }
+
+    /// The temporaries of a computation.
+    fn candidates(&self, frame: (usize, RunsAs)) -> Vec<Candidate<'m>> {
+        let (found, times) = (&self.frames[&frame], &self.all[&frame].times);
+        let needed = needed(&self.module.computations[frame.0]);
+        let numbers = (0..found.buffers.len()).filter(|k| found.buffers[*k].role == Role::Temporary).map(Some);
+        let all = found.temporaries().zip(numbers.chain(std::iter::repeat(None))).enumerate();
+        let all = all.filter(|(_, (buffer, _))| buffer.footprint.padded > 0);
+        let candidate = |(temporary, (buffer, number)): (usize, (&'m Buffer, Option<usize>))| {
+            let (first, last) = (times[buffer.live.0], times[buffer.live.1]);
+            let mut ranges = Vec::new();
+            match number {
+                Some(number) => self.occupy(frame, number, buffer.live, &mut ranges),
+                None => ranges.push(PlacedRange { frame, found, number, live: (first.0, last.1) }),
+            }
+            let (between, needed) = ((first.1, last.0), needed[buffer.made.0]);
+            Candidate { frame, temporary, buffer, ranges, between, needed }
+        };
+        all.map(candidate).collect()
     }
 
     /// Adds the ranges in which a buffer occupies the memory of an output, from one instruction to another. Inside

@@ -526,7 +526,7 @@ impl Ordering {
         for (number, frame) in frames {
             let found: FrameBuffers = buffers(&self.module, *number, *frame, &self.buffers)?;
             let computation = &self.module.computations[*number];
-            let own = self.inside().live(computation, &found, &|_| true)?;
+            let own = self.inside().live(computation, &found, &vec![true; found.temporaries().count()])?;
             all.push(peaks(&own));
             self.timelines.insert((*number, *frame), own);
             self.buffers.insert((*number, *frame), found);

@@ -5,53 +5,56 @@
 
 use super::{AdviceKind, Advised, BufferPlace, Candidate};
 use crate::hlo::origins::Provenance;
-use std::collections::BTreeSet;
-use tensor_layout::hlo::Module;
-use tensor_layout::operations::{Operation, Shape};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use tensor_layout::hlo::{Instruction, Module};
+use tensor_layout::operations::{Array, Operation, Shape};
 
 /// A pair of an output and a parameter's number.
 type Donation = (usize, usize);
 
+/// The number of a parameter, its instruction and its array.
+type Part<'m> = (usize, usize, &'m Array);
+
+/// The number of an output, and its array.
+type Output<'m> = (usize, &'m Array);
+
 /// The arrays of an argument of the function.
-struct Argument {
+struct Argument<'m> {
     name: String,
-    /// The parameters, with their numbers.
-    parts: Vec<(usize, usize)>,
+    parts: Vec<Part<'m>>,
 }
 
 /// A candidate for each argument, and one for the large ones together.
 pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     let given: BTreeSet<usize> = program.entry_buffers().donated.iter().map(|pair| pair.operand).collect();
-    let mut arguments: Vec<Argument> = Vec::new();
-    for (k, _) in program.arguments() {
-        let Some(number) = program.entry().parameters.iter().position(|own| *own == k) else { continue };
+    let (mut arguments, mut places) = (Vec::<Argument>::new(), HashMap::new());
+    for (number, k, array) in program.arguments().filter(|(number, ..)| !given.contains(number)) {
         let (name, _) = program.argument(k);
-        if given.contains(&number) {
-            continue;
+        let place = *places.entry(name.clone()).or_insert(arguments.len());
+        if place == arguments.len() {
+            arguments.push(Argument { name, parts: Vec::new() });
         }
-        match arguments.iter_mut().find(|own| own.name == name) {
-            Some(own) => own.parts.push((k, number)),
-            None => arguments.push(Argument { name, parts: vec![(k, number)] }),
-        }
+        arguments[place].parts.push((number, k, array));
     }
+    let taking = taking(program);
+    let shapes: HashSet<&Array> = taking.iter().map(|(_, array)| *array).collect();
     let bytes = |own: &Argument| -> i64 {
-        let parts = own.parts.iter().filter(|part| !pairs(program, &[**part]).is_empty());
-        parts.filter_map(|(k, _)| Some(program.buffer((*k, 0))?.footprint.padded)).sum()
+        let parts = own.parts.iter().filter(|(.., array)| shapes.contains(array));
+        parts.filter_map(|(_, k, _)| Some(program.buffer((*k, 0))?.footprint.padded)).sum()
     };
     let sizes: Vec<i64> = arguments.iter().map(bytes).collect();
     let most = sizes.iter().max().copied().unwrap_or(0);
     let mut groups: Vec<Vec<&Argument>> = arguments.iter().map(|own| vec![own]).collect();
     let large = arguments.iter().zip(&sizes).filter(|(_, size)| **size > 0 && **size >= most / LEAST_SHARE);
     groups.push(large.map(|(own, _)| own).collect());
-    groups.iter().filter_map(|group| candidate(program, group)).collect()
+    groups.iter().filter_map(|group| candidate(program, &taking, group)).collect()
 }
 
 /// An argument smaller than this part of the largest is not donated with it.
 const LEAST_SHARE: i64 = 10;
 
-fn candidate<'p>(program: &'p Advised, group: &[&Argument]) -> Option<Candidate<'p>> {
-    let parts: Vec<(usize, usize)> = group.iter().flat_map(|own| own.parts.iter().copied()).collect();
-    let pairs = pairs(program, &parts);
+fn candidate<'p>(program: &'p Advised, taking: &[Output], group: &[&Argument]) -> Option<Candidate<'p>> {
+    let pairs = pairs(taking, group.iter().flat_map(|own| &own.parts));
     let entry = program.entry();
     let number = program.module.entry;
     let ends = |(output, parameter): &Donation| {
@@ -72,33 +75,33 @@ fn candidate<'p>(program: &'p Advised, group: &[&Argument]) -> Option<Candidate<
     })
 }
 
-/// The donations that JAX makes of parameters: each output in order takes the first of them that has its shape.
-fn pairs(program: &Advised, parts: &[(usize, usize)]) -> Vec<Donation> {
+/// The outputs that no argument is donated to.
+fn taking<'m>(program: &Advised<'m>) -> Vec<Output<'m>> {
     let taken: BTreeSet<usize> = program.entry_buffers().donated.iter().map(|pair| pair.result).collect();
-    let mut left = parts.to_vec();
-    let mut found = Vec::new();
-    for (output, array) in program.outputs().into_iter().filter(|(output, _)| !taken.contains(output)) {
-        let fits = |(k, _): &(usize, usize)| matches!(&program.entry().instructions[*k].shape, Shape::Array(own) if own == array);
-        if let Some(place) = left.iter().position(fits) {
-            found.push((output, left.remove(place).1));
-        }
-    }
-    found
+    program.outputs().into_iter().filter(|(output, _)| !taken.contains(output)).collect()
+}
+
+/// The donations that JAX makes of parameters: each output in order takes the first of them that has its shape.
+fn pairs<'m>(taking: &[Output], parts: impl Iterator<Item = &'m Part<'m>>) -> Vec<Donation> {
+    let mut left: HashMap<&Array, VecDeque<usize>> = HashMap::new();
+    parts.for_each(|(number, _, array)| left.entry(*array).or_default().push_back(*number));
+    taking.iter().filter_map(|(output, array)| Some((*output, left.get_mut(array)?.pop_front()?))).collect()
 }
 
 /// The module with more donations.
 fn donated(module: &Module, pairs: &[Donation]) -> Option<Module> {
     const NAME: &str = "input_output_alias";
     let mut changed = module.clone();
-    let entry = &mut changed.computations[module.entry];
-    for (_, number) in pairs {
-        let k = entry.parameters[*number];
-        let shape = entry.instructions[k].shape.clone();
-        for copy in entry.instructions.iter_mut().filter(|own| own.opcode == "copy" && own.operands == [k]) {
-            // It is there because the argument must not be overwritten.
-            if copy.shape == shape {
-                (copy.opcode, copy.operation) = ("bitcast".to_string(), Operation::Bitcast);
-            }
+    let entry = &module.computations[module.entry];
+    let given: HashSet<usize> = pairs.iter().map(|(_, number)| entry.parameters[*number]).collect();
+    let is_same = |own: &Instruction| match own.operands[..] {
+        [k] => given.contains(&k) && entry.instructions[k].shape == own.shape,
+        _ => false,
+    };
+    for own in &mut changed.computations[module.entry].instructions {
+        // The copy is there because the argument must not be overwritten.
+        if own.opcode == "copy" && is_same(own) {
+            (own.opcode, own.operation) = ("bitcast".to_string(), Operation::Bitcast);
         }
     }
     let is_tuple = matches!(module.computations[module.entry].result().shape, Shape::Tuple(_));

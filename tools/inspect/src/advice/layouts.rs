@@ -26,7 +26,9 @@ struct OtherEnd {
 
 /// The candidates: each argument, each output, and an argument with the outputs of its sizes that want the same layout.
 pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
-    let arguments: Vec<OtherEnd> = program.arguments().filter_map(|(k, array)| argument(program, k, array)).collect();
+    let mut readers = program.readers();
+    let argument = |(_, k, array): (usize, usize, &Array)| argument(program, k, array, std::mem::take(&mut readers[k]));
+    let arguments: Vec<OtherEnd> = program.arguments().filter_map(argument).collect();
     let outputs: Vec<OtherEnd> = program.outputs().into_iter().filter_map(|(leaf, _)| output(program, leaf)).collect();
     let together = |argument: &OtherEnd| {
         let like = |own: &&OtherEnd| own.array.dims == argument.array.dims && own.layout == argument.layout;
@@ -49,10 +51,8 @@ fn keeps_donations(program: &Advised, ends: &[OtherEnd]) -> bool {
 }
 
 /// The layout that an argument is copied into by all that read it.
-fn argument(program: &Advised, k: usize, array: &Array) -> Option<OtherEnd> {
+fn argument(program: &Advised, k: usize, array: &Array, readers: Vec<usize>) -> Option<OtherEnd> {
     let entry = program.entry();
-    let readers: Vec<usize> =
-        (0..entry.instructions.len()).filter(|own| entry.instructions[*own].operands.contains(&k)).collect();
     let wanted = |own: &usize| {
         let moved = relayout(entry, &entry.instructions[*own]).ok()??;
         (moved.kind == RelayoutKind::Layout && moved.arrays.1.dims == array.dims).then_some(moved.arrays.1.layout)

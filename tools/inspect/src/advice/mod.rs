@@ -38,7 +38,7 @@ use layout_plan::memory::{Buffer, FrameBuffers, LiveBuffer, MemoryUse, Role, Run
 use price::Prices;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use tensor_layout::hlo::{Computation, Module};
 use tensor_layout::operations::{Array, Shape, leaves};
 use tensor_layout::targets::Target;
@@ -139,14 +139,16 @@ impl<'m> Advised<'m> {
             return Ok(Vec::new());
         };
         let mut candidates = self.candidates();
-        candidates.sort_by_cached_key(|candidate| -self.most(candidate));
+        let bytes = self.bytes();
+        // The most that a change can save: the bytes of its buffers at the peak.
+        let most = |own: &Candidate| own.things.iter().filter_map(|thing| bytes.get(thing)).sum::<i64>();
+        candidates.sort_by_cached_key(|candidate| -most(candidate));
         let instructions: usize = self.module.computations.iter().map(|c| c.instructions.len()).sum();
         candidates.truncate(if instructions > LONG { TRIED_OF_LONG } else { TRIED });
         let mut found: Vec<(MemoryUse, Module, Candidate)> = Vec::new();
         for candidate in candidates {
-            let enough = |(used, ..): &&(MemoryUse, Module, Candidate)| {
-                main.peak - used.spaces[&0].peak >= self.most(&candidate)
-            };
+            let enough =
+                |(used, ..): &&(MemoryUse, Module, Candidate)| main.peak - used.spaces[&0].peak >= most(&candidate);
             if found.iter().filter(enough).count() >= top {
                 break;
             }
@@ -165,6 +167,9 @@ impl<'m> Advised<'m> {
             is_new && main.peak - used.spaces[&0].peak >= main.peak / LEAST_PART
         });
         found.truncate(top);
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
         let prices = Prices::new(self.module, self.target);
         Ok(found
             .into_iter()
@@ -195,10 +200,13 @@ impl<'m> Advised<'m> {
         }
     }
 
-    /// The most that a change can save: the bytes of its buffers at the peak.
-    fn most(&self, candidate: &Candidate) -> i64 {
-        let own = self.live.iter().filter(|own| candidate.things.contains(&(own.computation, own.buffer.made)));
-        own.map(|own| own.buffer.footprint.padded).sum()
+    /// The bytes of the buffers that are live at the peak.
+    fn bytes(&self) -> HashMap<BufferPlace, i64> {
+        let mut bytes = HashMap::new();
+        for own in self.live {
+            *bytes.entry((own.computation, own.buffer.made)).or_default() += own.buffer.footprint.padded;
+        }
+        bytes
     }
 
     fn entry(&self) -> &'m Computation {
@@ -215,14 +223,28 @@ impl<'m> Advised<'m> {
         Some(&found.buffers[(*found.of[k].get(leaf)?)?])
     }
 
-    /// The parameters of the entry that are arrays and in the main memory, with the array of each.
-    fn arguments(&self) -> impl Iterator<Item = (usize, &'m Array)> {
+    /// The parameters of the entry that are arrays and in the main memory: their numbers, their instructions and the
+    /// arrays.
+    fn arguments(&self) -> impl Iterator<Item = (usize, usize, &'m Array)> {
         let entry = self.entry();
-        let array = |k: &usize| match &entry.instructions[*k].shape {
-            Shape::Array(array) if array.layout.memory_space == 0 => Some((*k, array)),
+        let array = |(number, k): (usize, &usize)| match &entry.instructions[*k].shape {
+            Shape::Array(array) if array.layout.memory_space == 0 => Some((number, *k, array)),
             _ => None,
         };
-        entry.parameters.iter().filter_map(array)
+        entry.parameters.iter().enumerate().filter_map(array)
+    }
+
+    /// The instructions of the entry that read each of them.
+    fn readers(&self) -> Vec<Vec<usize>> {
+        let mut readers = vec![Vec::new(); self.entry().instructions.len()];
+        for (k, instruction) in self.entry().instructions.iter().enumerate() {
+            for operand in &instruction.operands {
+                if readers[*operand].last() != Some(&k) {
+                    readers[*operand].push(k);
+                }
+            }
+        }
+        readers
     }
 
     /// The name of the function's argument that a parameter of the entry is a part of, and the name of that part.

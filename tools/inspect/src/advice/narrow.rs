@@ -8,10 +8,10 @@
 use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut, recompute};
 use crate::hlo::origins::Provenance;
 use layout_plan::memory::{Role, RunsAs};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Array, leaves};
+use tensor_layout::operations::{Array, Dim, leaves};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
@@ -49,9 +49,10 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
         }
     }
     groups.retain(|name, _| origins.contains_key(name));
-    let is_state =
-        |array: &Array| program.outputs().iter().any(|(_, own)| own.dims == array.dims && own.element == FROM);
-    for (k, _) in program.arguments().filter(|(_, array)| array.element == FROM && !is_state(array)) {
+    let outputs = program.outputs().into_iter().filter(|(_, own)| own.element == FROM);
+    let states: HashSet<&[Dim]> = outputs.map(|(_, own)| &*own.dims).collect();
+    let is_state = |array: &Array| states.contains(&*array.dims);
+    for (_, k, _) in program.arguments().filter(|(.., array)| array.element == FROM && !is_state(array)) {
         let name = (true, program.argument(k).0);
         let number = program.entry_buffers().of[k][0];
         groups

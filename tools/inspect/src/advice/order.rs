@@ -32,10 +32,11 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
         is_ours && reordered(program.target, array).is_some()
     };
     let wasted: Vec<bool> = found.buffers.iter().map(is_wasted).collect();
+    let (readers, sources) = (program.readers(), sources(entry));
     let mut sets = DisjointSets::new(wasted.len());
     for (k, instruction) in entry.instructions.iter().enumerate() {
         let arrays = instruction.operands.iter().chain([&k]).flat_map(|own| found.of[*own].iter().flatten());
-        let copied = found.of[uncopied(entry, k)].iter().flatten();
+        let copied = found.of[sources[k]].iter().flatten();
         let together: Vec<usize> = arrays.chain(copied).copied().filter(|own| wasted[*own]).collect();
         together.windows(2).for_each(|pair| sets.join(pair[0], pair[1]));
     }
@@ -46,19 +47,22 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     let live: BTreeSet<_> =
         program.temporaries().filter(|own| own.frame == RunsAs::Entry).map(|own| own.buffer.made).collect();
     let made = |number: &usize| found.buffers[*number].made;
-    groups.retain(|_, group| {
-        group.iter().any(|own| live.contains(&made(own))) && group.iter().all(|own| is_free(program, made(own).0))
-    });
+    let is_free = |number: &usize| {
+        let k = made(number).0;
+        is_free(program, k, sources[k], &readers[k])
+    };
+    groups.retain(|_, group| group.iter().any(|own| live.contains(&made(own))) && group.iter().all(is_free));
     groups.into_values().filter_map(|group| candidate(program, group)).collect()
 }
 
-/// The instruction whose result is copied, in several steps where XLA stores a value in a smaller layout for a while.
-fn uncopied(entry: &Computation, k: usize) -> usize {
-    let copied = |k: &usize| {
-        let own = &entry.instructions[*k];
-        if own.opcode == "copy" { own.operands.first().copied() } else { None }
-    };
-    std::iter::successors(Some(k), copied).last().unwrap_or(k)
+/// For each instruction the one whose result it copies, in several steps where XLA stores a value in a smaller layout for a
+/// while; itself for any other.
+fn sources(entry: &Computation) -> Vec<usize> {
+    let mut sources: Vec<usize> = (0..entry.instructions.len()).collect();
+    for (k, own) in entry.instructions.iter().enumerate().filter(|(_, own)| own.opcode == "copy") {
+        sources[k] = own.operands.first().map_or(k, |operand| sources[*operand]);
+    }
+    sources
 }
 
 /// Whether an array lies as the source has its dimensions.
@@ -67,13 +71,11 @@ fn is_in_order(array: &Array) -> bool {
 }
 
 /// Whether no order is fixed by an instruction, its operands or its readers.
-fn is_free(program: &Advised, k: usize) -> bool {
+fn is_free(program: &Advised, k: usize, source: usize, readers: &[usize]) -> bool {
     let instructions = &program.entry().instructions;
-    let readers = instructions.iter().filter(|own| own.operands.contains(&k));
-    let operands = instructions[k].operands.iter().map(|own| &instructions[*own]);
+    let mut near = readers.iter().chain(&instructions[k].operands).chain([&k]).map(|own| &instructions[*own]);
     // What is copied lies so by XLA's choice, unless it is a copy of a value in this layout.
-    instructions[uncopied(program.entry(), k)].shape == instructions[k].shape
-        && !readers.chain(operands).chain([&instructions[k]]).any(|own| is_product(program.module, own))
+    instructions[source].shape == instructions[k].shape && !near.any(|own| is_product(program.module, own))
 }
 
 /// Whether an instruction fixes its layouts, as products do, or runs one that does.

@@ -3,6 +3,7 @@
 //! The instructions that a change leaves alone cost what they did. Of the others, by their names, the new cost less the old
 //! one is the cost of the change. A computation that is run several times counts once.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::{Array, Graph, Shape, leaves};
@@ -24,10 +25,11 @@ impl<'m> Prices<'m> {
     pub fn change(&self, changed: &Module) -> Option<i64> {
         let mut sum = 0_i64;
         for (old, new) in self.module.computations.iter().zip(&changed.computations) {
-            let before: HashMap<&str, usize> =
-                old.instructions.iter().enumerate().map(|(k, own)| (&*own.name, k)).collect();
+            let number = |(k, own): (usize, &'m Instruction)| (&*own.name, k);
+            let before = LazyCell::new(|| old.instructions.iter().enumerate().map(number).collect::<HashMap<_, _>>());
             for (k, own) in new.instructions.iter().enumerate() {
-                let was = before.get(&*own.name).copied();
+                let is_there = old.instructions.get(k).is_some_and(|was| was.name == own.name);
+                let was = if is_there { Some(k) } else { before.get(&*own.name).copied() };
                 if was.is_some_and(|was| is_same(old, &old.instructions[was], new, own)) {
                     continue;
                 }

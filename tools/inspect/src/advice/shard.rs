@@ -21,7 +21,7 @@ pub fn replicated(program: &Advised) -> Result<Vec<Replicated>, Error> {
         program.entry().instructions[k].attribute("sharding").is_some_and(|text| text.contains("replicated"))
     };
     let mut found: BTreeMap<String, Replicated> = BTreeMap::new();
-    for (k, array) in program.arguments().filter(|(k, _)| devices > 1 && is_whole(*k)) {
+    for (_, k, array) in program.arguments().filter(|(_, k, _)| devices > 1 && is_whole(*k)) {
         let Some(part) = part(array, devices) else { continue };
         let name = program.argument(k).0;
         let bytes = |array: &Array| Ok::<i64, Error>(Footprint::of(array)?.map_or(0, |own| own.padded));

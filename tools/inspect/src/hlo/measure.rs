@@ -210,11 +210,8 @@ impl<'m> Report<'m> {
             inside: moments[1..].iter().map(inside).collect(),
             origin: self.origins.get(running, (moments[0].computation, moments[0].instruction)),
             capacity: memory.map(|memory| memory.bytes),
-            buffers: Listed::new(
-                live.iter().map(|own| self.live(own)).collect(),
-                |own: &LiveTensor| own.footprint.padded_bytes,
-                top,
-            ),
+            buffers: Listed::new(live.iter().collect(), |own: &&LiveBuffer| own.buffer.footprint.padded, top)
+                .map(|own| self.live(own)),
             lines: self.shares(live, line, top),
             scopes: self.shares(live, scope, top),
         }

@@ -23,14 +23,14 @@ impl Report<'_> {
     ///
     /// # Errors
     /// 64 bits do not hold the bytes.
-    pub fn occupied(&self, space: u8) -> Result<Vec<Occupied>, Error> {
-        let spans = self.used().spans(self.module(), space)?;
-        let mut found: Vec<Occupied> = spans.iter().map(|span| self.named(span)).collect();
-        found.sort_by_key(|own| (std::cmp::Reverse(own.bytes), own.live));
-        Ok(found)
+    pub fn spans(&self, space: u8) -> Result<Vec<Span>, Error> {
+        let mut spans = self.used().spans(self.module(), space)?;
+        spans.sort_by_key(|own| (std::cmp::Reverse(own.bytes), own.live));
+        Ok(spans)
     }
 
-    fn named(&self, span: &Span) -> Occupied {
+    /// An owner with its name.
+    pub fn named(&self, span: &Span) -> Occupied {
         let module = self.module();
         let entry = &module.computations[module.entry];
         let (name, shape, kind, origin) = match &span.owner {

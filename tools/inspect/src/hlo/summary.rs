@@ -150,6 +150,12 @@ impl<T> Listed<T> {
         // The sum of live bytes fits in 64 bits.
         Listed { entries: all, others: rest.len(), other_bytes: rest.iter().map(bytes).sum() }
     }
+
+    /// The same list of other entries.
+    pub fn map<U>(self, of: impl Fn(T) -> U) -> Listed<U> {
+        let Listed { entries, others, other_bytes } = self;
+        Listed { entries: entries.into_iter().map(of).collect(), others, other_bytes }
+    }
 }
 
 /// A buffer that is live at the peak.

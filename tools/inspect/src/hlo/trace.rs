@@ -46,7 +46,7 @@ fn memory(report: &Report, space: u8, pid: usize, events: &mut Vec<Value>) -> Re
         }
         before = Some(live);
     }
-    let mut owners = report.occupied(space)?;
+    let mut owners: Vec<Occupied> = report.spans(space)?.iter().map(|span| report.named(span)).collect();
     owners.sort_by_key(|own| own.live.0);
     for (own, track) in owners.iter().zip(tracks(&owners)) {
         let Occupied { name, shape, kind, origin, bytes, .. } = own;

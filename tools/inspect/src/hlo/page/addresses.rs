@@ -9,6 +9,7 @@ use super::timeline::{HEIGHT, WIDTH};
 use crate::hlo::measure::Report;
 use crate::hlo::occupied::Occupied;
 use crate::hlo::screen::bytes;
+use layout_plan::memory::{Role, Span};
 use serde::Serialize;
 use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 use tensor_layout::text::Error;
@@ -49,23 +50,23 @@ impl Addresses {
     /// # Errors
     /// 64 bits do not hold the bytes.
     pub fn of(report: &Report, space: u8, instructions: usize, palette: &Palette) -> Result<Addresses, Error> {
-        let owners = report.occupied(space)?;
+        let owners = report.spans(space)?;
         let (offsets, bytes) = place(&owners)?;
         let others = owners.len().saturating_sub(MOST);
-        let draw = |(own, offset): (&Occupied, i64)| rectangle(own, offset, (instructions, bytes), palette);
+        let draw = |(own, offset): (&Span, i64)| rectangle(&report.named(own), offset, (instructions, bytes), palette);
         Ok(Addresses { bytes, others, buffers: owners.iter().zip(offsets).take(MOST).map(draw).collect() })
     }
 }
 
 /// The offsets of all owners, and the bytes that they need.
-fn place(owners: &[Occupied]) -> Result<(Vec<i64>, i64), Error> {
-    let is_whole = |own: &&Occupied| palette::whole(own.kind).is_some();
+fn place(owners: &[Span]) -> Result<(Vec<i64>, i64), Error> {
+    let is_whole = |own: &&Span| own.owner.as_ref().is_some_and(|own| own.buffer.role != Role::Temporary);
     let whole: i64 = owners.iter().filter(is_whole).map(|own| own.bytes).sum();
-    let range = |own: &Occupied| LiveRange { live: own.live, bytes: own.bytes, alignment: 1 };
+    let range = |own: &Span| LiveRange { live: own.live, bytes: own.bytes, alignment: 1 };
     let ranges: Vec<LiveRange> = owners.iter().filter(|own| !is_whole(own)).map(range).collect();
     let arena = offsets(&ranges, &LIMITS).map_err(|error| Error::new(error.to_string()).too_large())?;
     let (mut below, mut above) = (0, arena.offsets.into_iter());
-    let offset = |own: &Occupied| {
+    let offset = |own: &Span| {
         if is_whole(&own) {
             below += own.bytes;
             return below - own.bytes;
@@ -117,15 +118,15 @@ mod tests {
             let module = Module::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
             let report = Report::new(&module, &target).unwrap();
             for (space, own) in &report.used().spaces {
-                let owners = report.occupied(*space).unwrap();
+                let owners = report.spans(*space).unwrap();
                 let (offsets, bytes) = place(&owners).unwrap();
                 assert!(bytes >= own.peak, "{path:?}");
                 for (k, (one, at)) in owners.iter().zip(&offsets).enumerate() {
-                    assert!(*at >= 0 && at + one.bytes <= bytes, "{path:?} {}", one.name);
+                    assert!(*at >= 0 && at + one.bytes <= bytes, "{path:?} {:?}", one.owner);
                     for (other, beside) in owners[..k].iter().zip(&offsets) {
                         let together = one.live.0 <= other.live.1 && other.live.0 <= one.live.1;
                         let apart = at + one.bytes <= *beside || beside + other.bytes <= *at;
-                        assert!(!together || apart, "{path:?}: {} and {}", one.name, other.name);
+                        assert!(!together || apart, "{path:?}: {:?} and {:?}", one.owner, other.owner);
                         checked += usize::from(together);
                     }
                 }

@@ -10,7 +10,7 @@ use crate::hlo::measure::Report;
 use crate::hlo::screen::bytes;
 use crate::hlo::summary::space_name;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use tensor_layout::text::counted;
 
@@ -93,7 +93,7 @@ fn layers(report: &Report, space: u8, steps: &[TimelineStep], palette: &mut Pale
     let whole = WHOLE.iter().zip(whole).enumerate().filter(|(_, (_, bytes))| *bytes > 0);
     let whole = whole.map(|(colour, (name, bytes))| layer(name, colour, vec![bytes; steps.len()]));
     let mut found: Vec<Layer> = whole.collect();
-    let mut lines: Vec<(String, Vec<i64>)> = lines(report, space, steps).into_iter().collect();
+    let mut lines = lines(report, space, steps);
     lines.sort_by_key(|(_, live)| std::cmp::Reverse(live.iter().copied().max()));
     let mut others = Vec::new();
     for (name, live) in lines {
@@ -109,22 +109,28 @@ fn layers(report: &Report, space: u8, steps: &[TimelineStep], palette: &mut Pale
     found
 }
 
-/// The bytes of the temporaries at each step, by their lines.
-fn lines(report: &Report, space: u8, steps: &[TimelineStep]) -> BTreeMap<String, Vec<i64>> {
+/// The bytes of the temporaries at each step, by their lines, in the order of these.
+fn lines(report: &Report, space: u8, steps: &[TimelineStep]) -> Vec<(String, Vec<i64>)> {
     let (module, used) = (report.module(), report.used());
-    let mut lines: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    let (mut lines, mut known, mut live) = (BTreeMap::new(), HashMap::new(), Vec::<Vec<i64>>::new());
     for (number, step) in steps.iter().enumerate() {
         for moment in used.running(module, space, step.position) {
             for buffer in used.live_at(&moment, space) {
-                let made = &module.computations[moment.computation].instructions[buffer.made.0];
-                let from = report.origins().get(made, (moment.computation, buffer.made.0));
+                let place @ (computation, k) = (moment.computation, buffer.made.0);
+                let line = *known.entry(place).or_insert_with(|| {
+                    let made = &module.computations[computation].instructions[k];
+                    let line = palette::line(&report.origins().get(made, place));
+                    *lines.entry(line).or_insert_with(|| {
+                        live.push(vec![0; steps.len()]);
+                        live.len() - 1
+                    })
+                });
                 // The sum of live bytes fits in 64 bits.
-                lines.entry(palette::line(&from)).or_insert_with(|| vec![0; steps.len()])[number] +=
-                    buffer.footprint.padded;
+                live[line][number] += buffer.footprint.padded;
             }
         }
     }
-    lines
+    lines.into_iter().map(|(name, line)| (name, std::mem::take(&mut live[line]))).collect()
 }
 
 /// Draws the layers on top of each other.
