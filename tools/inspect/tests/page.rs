@@ -580,7 +580,7 @@ fn one_source_has_one_colour() {
     browser.open(&page("colours.html", &known("mlp_train_step.opt.hlo"), &[]));
     let names = browser.script(
         "const found = [...document.querySelectorAll('.layer')].map((part) => [part.textContent, part.style.fill]);
-         for (const part of document.querySelectorAll('th .swatch')) {
+         for (const part of document.querySelectorAll('section:not([aria-labelledby=origins]) th .swatch')) {
              const row = part.closest('tr');
              const kind = [...row.cells].map((cell) => cell.textContent).find((text) => ['argument', 'output', 'constant'].includes(text));
              const source = row.cells[row.cells.length - 1].textContent;
@@ -593,7 +593,34 @@ fn one_source_has_one_colour() {
         let [name, colour] = [0, 1].map(|k| pair[k].as_str().unwrap());
         assert_eq!(*colours.entry(name).or_insert(colour), colour, "{name}: {names}");
     }
-    assert!(colours.len() > 4, "{colours:?}");
+    assert!(colours.len() > 3, "{colours:?}");
+}
+
+/// A line of the program has the colours of its buffers, and its outputs that of outputs.
+#[test]
+fn a_line_has_the_colours_of_its_buffers() {
+    let Some(browser) = Browser::start() else { return };
+    let program = known("mlp_train_step.opt.hlo");
+    browser.open(&page("lines.html", &program, &["--top", "1000"]));
+    let found = browser.script(
+        "const sorted = (lines) => Object.entries(lines).map(([name, own]) => [name, [...own].sort()]).sort();
+         const add = (lines, name, row) => {
+             const own = lines[name] ??= new Set();
+             row.querySelectorAll('.swatch').forEach((part) => own.add(part.style.background));
+         };
+         const [buffers, lines] = [{}, {}];
+         for (const row of document.querySelectorAll('[aria-label=\"Table of what is live at the peak of hbm\"] tbody tr')) {
+             const [kind, source] = [row.cells[3].textContent, row.cells[7].textContent.trim().split(' ')[0]];
+             add(buffers, kind === 'argument' ? 'arguments' : source || 'unknown', row);
+         }
+         for (const row of document.querySelectorAll('[aria-label=\"Table by source line\"] tbody tr'))
+             add(lines, row.cells[3].textContent, row);
+         return [sorted(buffers), sorted(lines)];",
+    );
+    assert_eq!(found[0], found[1]);
+    let colours = |line: &Value| line[1].as_array().unwrap().len();
+    let lines = found[1].as_array().unwrap();
+    assert!(lines.len() > 2 && lines.iter().any(|line| colours(line) > 1), "{lines:?}");
 }
 
 /// On paper no word is broken that has at most 12 letters, and on a telephone the columns of bytes are seen first.

@@ -247,13 +247,18 @@ impl<'m> Report<'m> {
         for own in live {
             let k = own.buffer.made.0;
             let instruction = &self.module.computations[own.computation].instructions[k];
-            let name = match Kind::of(own.buffer.role, own.frame) {
+            let kind = Kind::of(own.buffer.role, own.frame);
+            let name = match kind {
                 Kind::Argument => "arguments".to_string(),
                 _ => name(self.origins.get(instruction, (own.computation, k))).unwrap_or_else(|| "unknown".to_string()),
             };
-            let bytes = Bytes::default();
-            let share = all.entry(name).or_insert_with_key(|name| Share { name: name.clone(), buffers: 0, bytes });
+            let (bytes, kinds) = (Bytes::default(), Vec::new());
+            let share =
+                all.entry(name).or_insert_with_key(|name| Share { name: name.clone(), buffers: 0, bytes, kinds });
             share.buffers += 1;
+            if !share.kinds.contains(&kind) {
+                share.kinds.push(kind);
+            }
             // Both sums are at most those of all that is live, which fit.
             share.bytes.logical += own.buffer.footprint.logical;
             share.bytes.padded += own.buffer.footprint.padded;

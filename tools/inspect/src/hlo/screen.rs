@@ -242,7 +242,7 @@ fn shares(out: &mut String, title: &str, peak: &Peak, shares: &Listed<Share>) {
         return;
     }
     line(out, format!("\n{title}"));
-    for Share { name, buffers, bytes: own } in &shares.entries {
+    for Share { name, buffers, bytes: own, .. } in &shares.entries {
         let share = part(own.padded, peak.bytes);
         let buffers = format!("{buffers} {}", if *buffers == 1 { "buffer" } else { "buffers" });
         let name = cut_file(name, 44);

@@ -184,6 +184,10 @@ pub struct Share {
     pub buffers: usize,
     #[serde(flatten)]
     pub bytes: Bytes,
+    /// The kinds of the buffers.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub kinds: Vec<Kind>,
 }
 
 /// A tensor with padding.

@@ -20,7 +20,7 @@ mod timeline;
 
 use super::measure::{RankedTensor, Report};
 use super::screen;
-use super::summary::{Bytes, Move, Summary, Tensor};
+use super::summary::{Bytes, Kind, Move, Share, Summary, Tensor};
 use crate::clock::Clock;
 use crate::numbers::grouped;
 use crate::plan::{EntryOption, located};
@@ -76,6 +76,8 @@ struct Shown {
     most: i64,
     moves: Vec<ShownMove>,
     pictures: Vec<Picture>,
+    /// The colours of each line of the table, one for each kind of its buffers.
+    colours: Vec<Vec<usize>>,
     plan: Option<Planned>,
     /// Why a plan that was asked for does not exist.
     unplanned: Option<String>,
@@ -169,10 +171,13 @@ fn shown(
     }
     let mut palette = Palette::default();
     let charts = charts(report, &summary, &mut palette)?;
-    summary.peak.lines.entries.iter().for_each(|line| _ = palette.add(&line.name));
+    let colour = |line: &Share, kind: Kind| palette::whole(kind).unwrap_or_else(|| palette.of(&line.name));
+    let colours = |line: &Share| line.kinds.iter().map(|kind| colour(line, *kind)).collect();
+    let colours = summary.peak.lines.entries.iter().map(colours).collect();
     Ok(written(
         &Shown {
             charts,
+            colours,
             most: tensors.iter().map(|shown| shown.tensor.footprint.padded_bytes).max().unwrap_or(0),
             tensors,
             others,
