@@ -327,6 +327,16 @@ fn failures() {
         ),
         (json!({"op": "linear_index", "text": text}), "`index` is missing", None),
         (json!({"op": "dump", "files": [7]}), "`files[0]` must be an object, found 7", None),
+        (
+            json!({"op": "dump", "files": [{"name": "a.hlo", "bytes": 1}, ["a.hlo", 1]]}),
+            "`files[1]` must be an object, found a list",
+            None,
+        ),
+        (
+            json!({"op": "moves", "from": "f32[8]{0}", "to": "f32[8]{0}", "copies": [[0], 1, true]}),
+            "`copies` must be an object, found a list",
+            None,
+        ),
         (json!({"op": "dump", "files": [{"name": "a.hlo"}]}), "`files[0].bytes` is missing", None),
         (
             json!({"op": "dump", "files": [{"name": "a.hlo", "bytes": -1}]}),

@@ -5,7 +5,7 @@ use super::answer::{
     Witness,
 };
 use super::programs;
-use super::request::{self, Request};
+use super::request::{self, Object, Request};
 use crate::convert::{along, chain, received_bytes, sides, translated};
 use crate::copies::CopyAnswer;
 use crate::maps;
@@ -103,7 +103,7 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
     if let Some(error) = wrong_transpose(&operation, &from, &to, "`transpose`") {
         return Err(Failure::of_field("transpose", error));
     }
-    if let Some(asked) = request.copies {
+    if let Some(Object(asked)) = request.copies {
         if permutation.is_some() && asked.start.is_some() {
             return Err(Failure::of_field("transpose", Error::new("`start` is for slices, which do not transpose")));
         }

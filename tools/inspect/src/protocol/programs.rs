@@ -1,7 +1,7 @@
 //! The operations on whole programs and problems: `dump`, `hlo`, `plan`, `check_plan`, `solve`, `offsets`.
 
 use super::answer::{Answer, Failure};
-use super::request::{CheckPlan, Dump, Hlo, Offsets, Plan, Solve};
+use super::request::{CheckPlan, Dump, Hlo, Object, Offsets, Plan, Solve};
 use crate::clock::Clock;
 use crate::hlo::dump;
 use crate::hlo::exhausted::Exhausted;
@@ -95,7 +95,7 @@ fn compared(old: &str, report: &Report, target: &Target, top: usize) -> Result<A
 
 /// The module of a dump folder.
 pub fn dump(request: &Dump) -> Result<Answer, Failure> {
-    let files = request.files.iter().map(|file| (PathBuf::from(&file.name), file.bytes));
+    let files = request.files.iter().map(|Object(file)| (PathBuf::from(&file.name), file.bytes));
     let (file, others) = dump::chosen(files).map_err(Error::new)?;
     Ok(Answer::Chosen { file: file.to_string_lossy().into_owned(), others })
 }

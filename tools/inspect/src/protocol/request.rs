@@ -5,11 +5,13 @@ use crate::plan::EntryOption;
 use crate::schedule::ScheduleOption;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fmt;
+use std::marker::PhantomData;
 use tensor_layout::text::{Error, choices};
 
 macro_rules! requests {
@@ -179,7 +181,8 @@ pub struct Moves {
     /// The operation is a transpose, not a reshape: the dimension of the first shape that each of the second is.
     pub transpose: Option<Vec<usize>>,
     /// Answer with the strided copies that bring the elements of the second shape from the first.
-    pub copies: Option<CopyRequest>,
+    #[schemars(with = "Option<CopyRequest>")]
+    pub copies: Option<Object<CopyRequest>>,
 }
 
 /// What strided copies are asked for.
@@ -221,7 +224,8 @@ fn f32() -> String {
 #[derive(Deserialize, JsonSchema)]
 pub struct Dump {
     /// The files of the folder.
-    pub files: Vec<DumpFile>,
+    #[schemars(with = "Vec<DumpFile>")]
+    pub files: Vec<Object<DumpFile>>,
 }
 
 /// A file of a dump folder.
@@ -366,6 +370,27 @@ impl<'de> Deserialize<'de> for Point {
             }
         }
         from.deserialize_map(Once)
+    }
+}
+
+/// An object in a request. Serde alone would read its fields from a list, too.
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object<T>, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        from.deserialize_map(Fields(PhantomData)).map(Object)
     }
 }
 
