@@ -19,7 +19,7 @@ tools/setup.sh rustc-web rust-web-src "lld-$llvm" >&2 || fail "rustc-web, rust-w
 
 # The standard library is built, too.
 RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker cargo build --quiet --package layout-web \
-  --profile web --target-dir target/wasm --target wasm32-unknown-unknown -Zbuild-std=std,panic_abort >&2
+  --profile web --target-dir target/wasm --target wasm32-unknown-unknown -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size >&2
 mkdir -p target/web
 python3 -B tools/web/build.py target/wasm/wasm32-unknown-unknown/web/layout_web.wasm target/web
 cp LICENSE THIRD-PARTY.md target/web

@@ -11,8 +11,13 @@
 //! clock, and a function that throws: a panic hands it the message, and the module is not called again.
 #![cfg(target_family = "wasm")]
 
+mod memory;
+
 use layout_console::report_panics;
 use std::cell::RefCell;
+
+#[global_allocator]
+static MEMORY: memory::Blocks = memory::Blocks::new();
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {

@@ -2,10 +2,21 @@
 
 // Each form asks the worker in lines of the protocol, and shows the answers. docs/protocol.md has all operations.
 
-const bytes = Uint8Array.from(atob(document.getElementById("module").textContent), (char) => char.charCodeAt(0));
-const unpacked = (packed) => new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
-const module = unpacked(bytes).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
-const workerScript = URL.createObjectURL(new Blob([document.getElementById("worker").textContent]));
+const script = (id) => URL.createObjectURL(new Blob([document.getElementById(id).textContent]));
+const workerScript = script("worker");
+
+// The module, which another worker unpacks and compiles.
+const module = new Promise((take, fail) => {
+  const { textContent, dataset } = document.getElementById("module");
+  const unpacker = new Worker(script("unpack"));
+  unpacker.onmessage = ({ data }) => {
+    unpacker.terminate();
+    take(data);
+  };
+  unpacker.onerror = fail;
+  const packed = Uint8Array.from(atob(textContent), (char) => char.charCodeAt(0));
+  unpacker.postMessage({ size: Number(dataset.size), packed }, [packed.buffer]);
+});
 
 // The requests without an answer, in order: their lines, and what takes the answers.
 const waiting = [];
@@ -250,7 +261,8 @@ window.addEventListener("hashchange", follow);
 async function textOf(file) {
   const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   if (start[0] === 0x28 && start[1] === 0xb5) throw new Error(`${file.name}: browsers cannot unpack zstd; unpack it with zstd -d`);
-  return start[0] === 0x1f && start[1] === 0x8b ? unpacked(file).text() : file.text();
+  const isPacked = start[0] === 0x1f && start[1] === 0x8b;
+  return isPacked ? new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text() : file.text();
 }
 
 // Takes the module of these files, as `layout-inspect hlo FOLDER` does.

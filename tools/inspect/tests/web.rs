@@ -227,5 +227,5 @@ fn answers_come_soon() {
     assert_eq!(asked(&browser, &line), printed(&line));
     assert!(start.elapsed().as_secs() < 100, "{:?}", start.elapsed());
     let size = fs::metadata(PathBuf::from(std::env::var_os("LAYOUT_WEB").unwrap()).join("index.html")).unwrap().len();
-    assert!(size < 3 << 20, "{size} bytes");
+    assert!(size < 2 << 20, "{size} bytes");
 }
