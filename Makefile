@@ -12,7 +12,7 @@
 # make bench-verify    the time of verification beside that of lowering
 # make bench-processes programs in one process and in two, and the bytes that these send
 # make wheel           the Python package, into target/wheels; test-python: its tests, in make test too
-# make web             the page for the browser, into target/web; test-web: tries it beside layout-inspect
+# make web             the page for the browser, into target/web; test-web: tries it beside layout-inspect, in make test too
 # make test-tpu        what reports advise beside XLA:TPU, ahead of time and without a device
 # make test-jax        models beside JAX, in make test too where JAX can be installed
 # make fuzz            every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds
@@ -46,7 +46,8 @@ test: test-all
 test-all: setup
 	@echo "long tests: LAYOUT_SAMPLE=$${LAYOUT_SAMPLE:-0/1}, a seed and a share; all of them: make test-long"
 	@$(MAKE) --no-print-directory environments & $(MAKE) --no-print-directory lint && wait
-	jax=$$(tools/test-jax.sh --if-reachable) && $${jax:+env LAYOUT_JAX="$$jax"} cargo test --workspace --no-fail-fast
+	jax=$$(tools/test-jax.sh --if-reachable) && web=$$(tools/web.sh --if-reachable) && \
+	  env $${jax:+LAYOUT_JAX="$$jax"} $${web:+LAYOUT_WEB="$$web"} cargo test --workspace --no-fail-fast
 	@tools/deny.sh --if-installed
 	@$(MAKE) --no-print-directory lint-python
 	@tools/test-python.sh --if-reachable
@@ -59,10 +60,11 @@ lint:
 	cargo clippy --package layout-embed --no-default-features --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
-# PyPI answers while Clippy runs.
+# PyPI answers, and the page for the browser is built, while Clippy runs.
 environments:
 	-@tools/python.sh target/jax tools/test-jax.txt
 	-@tools/python.sh target/python tools/test-python.txt
+	-@tools/web.sh --if-reachable >/dev/null
 
 quick: setup
 	@tools/quick.sh $(COMMIT)

@@ -565,7 +565,7 @@ fn the_verdict_is_first() {
         assert!(fits.contains(part), "{part}: {fits}");
     }
     assert!(fits.contains("</code>, an argument of <data"), "{fits}");
-    assert!(fits.contains("lay out the argument `x` as {0,1:T(4,128)}") && fits.matches("<li>").count() == 2, "{fits}");
+    assert!(fits.contains("lay out the argument <code>x</code> as") && fits.matches("<li>").count() == 2, "{fits}");
     let over = verdict(&too_large());
     assert!(over.contains("It does not fit:") && over.contains(" too much."), "{over}");
     assert!(verdict(&NARROW.replace(", is_scheduled=true", "")).contains("not scheduled"));

@@ -1,4 +1,4 @@
-//! The page for the browser beside `layout-inspect --json`. `make test-web` builds the page and names its folder in
+//! The page for the browser beside `layout-inspect --json`. `make test` builds the page and names its folder in
 //! `LAYOUT_WEB`; without it these tests do nothing.
 
 use crate::browser::Browser;

@@ -224,6 +224,7 @@ fn written(shown: &Shown, machine: &str, palette: Palette) -> String {
     environment.add_filter("cut", |text: &str| cut(text));
     environment.add_filter("breaks", |text: &str| Value::from_safe_string(breaks(&cut(text))));
     environment.add_filter("whole", |text: &str| Value::from_safe_string(breaks(text)));
+    environment.add_filter("names", |text: &str| Value::from_safe_string(names(text)));
     environment.add_function("colour", move |name: &str| palette.of(name));
     // A script element ends at `</script`; JSON may escape `<` as a number.
     environment.add_filter("data", |json: &str| Value::from_safe_string(json.replace('<', "\\u003c")));
@@ -248,6 +249,15 @@ fn cut(text: &str) -> String {
     const LONGEST: usize = 200;
     let turns = |own: char| matches!(own, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     screen::cut(text, LONGEST).replace(turns, "\u{fffd}")
+}
+
+/// HTML of a text whose names are between grave accents.
+fn names(text: &str) -> String {
+    let part = |(number, part): (usize, &str)| match number % 2 {
+        0 => breaks(part),
+        _ => format!("<code>{}</code>", breaks(part)),
+    };
+    text.split('`').enumerate().map(part).collect()
 }
 
 /// A text as markup that may be broken: behind the signs that join names, between the parts of a layout, behind other
