@@ -60,6 +60,11 @@ pub fn operation(name: &str, from: (&str, u32), to: (&str, u32)) -> Operation {
     Operation::of(&Operator { name: name.to_owned(), attributes: String::new(), flags: 0, from, to })
 }
 
+/// The operation that both of two conditions are.
+pub fn conjunction() -> Operation {
+    operation("arith.andi", ("i1", 1), ("i1", 1))
+}
+
 /// Whether an operation makes a byte of an `i1`, and promises nothing of it.
 fn is_byte(cast: &Operation) -> bool {
     *cast.name == *"arith.extui i1 i8" && cast.flags == 0
@@ -94,6 +99,9 @@ impl Proof<'_> {
         let Thunk::Value { side, value, lane, place } = at else { return Ok(None) };
         let thunk = |value: ValueId| Thunk::Value { side: *side, value, lane: lane.clone(), place: place.clone() };
         match (operation.calc(), operands) {
+            _ if self.provenances[*side][*value] == Provenance::Constant => {
+                self.evaluated(operation, operands.iter().map(|x| thunk(*x)).collect())
+            }
             (NOT_EQUAL, [x, zero]) if operation.operator.0.from.text == "i8" => {
                 let is_zero = self.head(thunk(*zero))? == Head::Constant("i8 0".to_owned());
                 let byte = self.operands(&thunk(*x), is_byte)?;
@@ -102,9 +110,6 @@ impl Proof<'_> {
             (calc, [x]) if self.is_cast(calc, *side, *x) => self.evaluated(operation, vec![thunk(*x)]),
             (Calc::Compare(predicate), [x, y]) if self.provenances[*side][*value] == Provenance::Index => {
                 self.compared(predicate, [thunk(*x), thunk(*y)])
-            }
-            _ if self.provenances[*side][*value] == Provenance::Constant => {
-                self.evaluated(operation, operands.iter().map(|x| thunk(*x)).collect())
             }
             _ => Ok(None),
         }

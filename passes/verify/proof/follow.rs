@@ -10,6 +10,7 @@
 //! variable are looked at one by one.
 
 use crate::proof::dependence;
+use crate::proof::equations::conjunction;
 use crate::proof::formula::Obligations;
 
 use crate::proof::index_range::IndexRange;
@@ -473,7 +474,7 @@ impl<'p> Proof<'p> {
                                 Some(false) => return Ok(Head::Constant("i1 0".to_owned())),
                                 None => {
                                     return Ok(Head::Elements(
-                                        Operation::named("and"),
+                                        conjunction(),
                                         vec![same(*x, lane.clone()), same(*y, lane)],
                                     ));
                                 }
