@@ -106,6 +106,12 @@ impl Proof<'_> {
     /// none of them is known to fail.
     pub(super) fn assume_asserted(&mut self, side: usize, at: (BlockId, usize), place: &LoopPosition) -> Shown<bool> {
         for value in self.programs[side].asserted_before(at) {
+            if let Maker::AtLeastZero(s) = &self.programs[side].values[value].0
+                && let Some(found) = self.asserted_index(side, s, place)?
+            {
+                self.index_ranges.push(found);
+                continue;
+            }
             match self.head(Thunk::Value { side, value, lane: Linear::default(), place: place.clone() }) {
                 Ok(Head::Constant(bits)) if bits != TRUE => return Ok(false),
                 Ok(Head::Elements(compare, sides)) => {
@@ -117,6 +123,34 @@ impl Proof<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// The range of the one index of data in an expression that is at least 0.
+    fn asserted_index(&mut self, side: usize, s: &Subscript, place: &LoopPosition) -> Shown<Option<IndexRange>> {
+        let (mark, vars, known) = (self.space.mark(), self.space.len(), self.memo.len());
+        let was_finding = std::mem::replace(&mut self.is_finding_ranges, true);
+        let found = self.subscript(side, s, &Linear::default(), place).and_then(|e| self.space.normal(&e));
+        self.is_finding_ranges = was_finding;
+        let range = found.map(|e| {
+            let mut terms = e.terms.iter();
+            let (Some((var, times)), None) = (terms.next(), terms.next()) else { return None };
+            let data = self.space.data_of(var)?;
+            let (low, high) = self.space.range_of(var);
+            let range = match (times, times.checked_neg()) {
+                (1.., _) => (low.max(e.constant.div_euclid(times).saturating_neg()), high),
+                (_, Some(less)) => (low, high.min(e.constant.div_euclid(less).saturating_add(1))),
+                _ => return None,
+            };
+            let is_known = data.places.iter().flat_map(|place| place.terms.vars()).all(|var| var < vars);
+            let places = data.places.iter().cloned().map(Place::At).collect();
+            (is_known && range.0 < range.1).then(|| IndexRange { term: data.term.clone(), places, range })
+        });
+        self.space.undo(mark);
+        self.memo.forget(known);
+        match range {
+            Err(Undecided::Unproved(_)) => Ok(None),
+            range => range,
+        }
     }
 
     /// The range of an integer as an index where it compares so with a constant.
