@@ -16,6 +16,8 @@
 //! - each operation with effects is in one segment, on both sides;
 //! - operations that change places in the order of the segments reach no buffer that one of them writes, and are no assertions;
 //! - a buffer without a counterpart is reached in one segment alone, or never written;
+//! - of two buffers that one stands for, the second is reached from the last segment on that reaches the first. Where that is one
+//!   segment, the former program copies the second one to the first behind it, which nothing reaches any longer;
 //! - nothing reaches a buffer behind the `memref.dealloc` of it, and none ends twice.
 //!
 //! Numbers are only a claim: wrong ones make segments that differ. A segment is shown by [`proof::same`], as two functions of
@@ -273,6 +275,9 @@ struct Comparison<'s, 'f> {
     kept: FxHashMap<Slot, Slot>,
     /// The former buffers of each later one, each with the first and the last segment that reach it.
     former: FxHashMap<Slot, Vec<(Slot, [usize; 2])>>,
+    /// The former buffers that one later buffer stands for in one segment: what is reached for the last time, and what takes its
+    /// place.
+    replaced: FxHashMap<usize, Vec<[Slot; 2]>>,
 }
 
 impl<'s, 'f> Comparison<'s, 'f> {
@@ -288,6 +293,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
             members: [0, 1].map(|_| vec![vec![]; segments.len() + 1]),
             kept: arguments.clone().collect(),
             former: arguments.map(|(former, later)| (later, vec![(former, [0, segments.len()])])).collect(),
+            replaced: FxHashMap::default(),
         };
         comparison.find_owners()?;
         comparison.find_buffers();
@@ -397,12 +403,21 @@ impl<'s, 'f> Comparison<'s, 'f> {
             let [first, last] = spans.entry(base).or_insert([segment; 2]);
             (*first, *last) = (segment.min(*first), segment.max(*last));
         }
+        let end = self.segments.len();
         for several in self.former.values_mut().filter(|former| former.len() > 1) {
             several.retain(|(former, _)| spans.contains_key(former));
             several.iter_mut().for_each(|(former, span)| *span = spans[former]);
             several.sort_by_key(|(_, span)| *span);
-            if several.windows(2).any(|pair| pair[0].1[1] >= pair[1].1[0]) {
+            let of = |slot: Slot| &side.function.slots[slot as usize];
+            let is_apart = several.windows(2).all(|pair| {
+                let [(old, [_, last]), (new, [first, _])] = [pair[0], pair[1]];
+                last < first || last == first && first < end && of(old) == of(new)
+            });
+            if !is_apart || several.windows(3).any(|three| three[0].1[1] == three[2].1[0]) {
                 return open("a buffer that stands for two at once");
+            }
+            for pair in several.windows(2).filter(|pair| pair[0].1[1] == pair[1].1[0]) {
+                self.replaced.entry(pair[0].1[1]).or_default().push([pair[0].0, pair[1].0]);
             }
         }
         Ok(())
@@ -416,6 +431,12 @@ impl<'s, 'f> Comparison<'s, 'f> {
                 several.iter().find(|(_, span)| (span[0]..=span[1]).contains(&segment)).map(|(former, _)| *former)
             }
         }
+    }
+
+    /// Whether a slot is an argument of the function of a segment.
+    fn is_input(&self, side: usize, slot: Slot, segment: usize) -> bool {
+        let is_new = |pairs: &Vec<[Slot; 2]>| pairs.iter().any(|[_, new]| *new == slot);
+        self.is_shared(side, slot) && (side == 1 || !self.replaced.get(&segment).is_some_and(is_new))
     }
 
     /// Whether a slot is an argument of the functions of segments.
@@ -497,7 +518,9 @@ impl<'s, 'f> Comparison<'s, 'f> {
                 let (Some(first), Some(end)) = (owners.iter().min(), owners.iter().max()) else { continue };
                 let written = side.writes(number);
                 let may_end = may_end(&side.block.steps[number]);
-                for base in side.reached(number).map(Some).chain([None]) {
+                // Memory that nobody reaches may be there or not where a program ends.
+                let is_done = side.roles[number] != Role::Allocation;
+                for base in side.reached(number).map(Some).chain(is_done.then_some(None)) {
                     let [reached, wrote] = last.entry(base).or_default();
                     let is_written = base.map_or(may_end, |base| written.contains(&base));
                     if *wrote > *first || is_written && *reached > *first {
@@ -546,20 +569,19 @@ impl<'s, 'f> Comparison<'s, 'f> {
     /// The steps of a segment, in their order, with those that they use.
     fn steps(&self, number: usize, segment: usize) -> Vec<usize> {
         let side = self.sides[number];
-        let is_shared = |step: usize| side.block.steps[step].results.iter().any(|slot| self.is_shared(number, *slot));
+        let is_input = |slot: &Slot| self.is_input(number, *slot, segment);
         let members = self.members[number][segment].iter().copied();
-        let mut wanted: Vec<usize> = members.filter(|step| !is_shared(*step)).collect();
+        let mut wanted: Vec<usize> =
+            members.filter(|step| !side.block.steps[*step].results.iter().any(is_input)).collect();
         if let (End::Yield { values, .. }, true) = (&side.block.end, segment == self.segments.len()) {
-            wanted.extend(
-                values.iter().filter(|slot| !self.is_shared(number, **slot)).filter_map(|s| side.makers.get(s)),
-            );
+            wanted.extend(values.iter().filter(|slot| !is_input(slot)).filter_map(|s| side.makers.get(s)));
         }
         let mut steps: FxHashSet<usize> = FxHashSet::default();
         while let Some(step) = wanted.pop() {
             if !steps.insert(step) {
                 continue;
             }
-            let inner = side.uses[step].iter().filter(|slot| !self.is_shared(number, **slot));
+            let inner = side.uses[step].iter().filter(|slot| !is_input(slot));
             wanted.extend(inner.filter_map(|slot| side.makers.get(slot)));
         }
         let mut steps: Vec<usize> = steps.into_iter().collect();
@@ -574,7 +596,7 @@ impl<'s, 'f> Comparison<'s, 'f> {
         if let (End::Yield { values, .. }, true) = (&side.block.end, segment == self.segments.len()) {
             inputs.extend(values);
         }
-        inputs.retain(|slot| self.is_shared(number, *slot));
+        inputs.retain(|slot| self.is_input(number, *slot, segment));
         inputs
     }
 
@@ -585,7 +607,16 @@ impl<'s, 'f> Comparison<'s, 'f> {
             _ => vec![],
         };
         let types = |slots: &[Slot]| slots.iter().map(|slot| side.function.slots[*slot as usize].clone()).collect();
-        let steps = steps.iter().map(|step| side.block.steps[*step].clone()).collect();
+        let mut steps: Vec<Step> = steps.iter().map(|step| side.block.steps[*step].clone()).collect();
+        if number == 0 {
+            steps.extend(self.replaced.get(&segment).into_iter().flatten().map(|[old, new]| Step {
+                name: "memref.copy".to_owned(),
+                location: 0,
+                results: vec![],
+                action: Action::Copy { from: *new, to: *old },
+                origins: vec![],
+            }));
+        }
         Function {
             results: types(&values),
             arguments: types(&arguments),

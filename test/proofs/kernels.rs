@@ -265,3 +265,28 @@ fn wrong_kernels_of_files_are_not_proved() {
     }
     assert!(other.is_some() || count > 10, "{count} files");
 }
+
+/// A buffer that a kernel reads for the last time, and writes in the place of another one.
+#[test]
+fn a_buffer_in_the_place_of_what_it_is_made_of() {
+    let second = "%w = memref.alloc() {layout.origins = array<i64: 3>} : MEM\n";
+    let negation = "linalg.negf {layout.origins = array<i64: 4>} ins(%m : MEM) outs(%w : MEM)\n";
+    let absolute =
+        |of: &str| format!("linalg.abs {{layout.origins = array<i64: 5>}} ins(%{of} : MEM) outs(%y : MEM)\n");
+    let before = |of: &str| function(&[ALLOCATION, EXP, second, negation, &absolute(of)].concat());
+    let in_place =
+        kernel("4", "%a = memref.load %m[%i] : MEM\n%b = arith.negf %a : f32\nmemref.store %b, %m[%i] : MEM");
+    let read = kernel("5", "%a = memref.load %m[%i] : MEM\n%b = math.absf %a : f32\nmemref.store %b, %y[%i] : MEM");
+    let allocation = ALLOCATION.replace("i64: 0", "i64: 0, 3");
+    let after = function(&[&allocation, &loop_of_exp(), &in_place, &read, FREE].concat());
+    no_other(
+        &before("w"),
+        &after,
+        &[
+            ("arith.negf %a", "math.absf %a"),
+            ("%a = memref.load %m[%i]", "%a = memref.load %m[%c0]"),
+            ("arith.negf %a : f32\nmemref.store %b, %m", "arith.negf %a : f32\nmemref.store %a, %m"),
+        ],
+    );
+    assert!(found(&before("m"), &after).0.is_none(), "what is read later is overwritten");
+}
