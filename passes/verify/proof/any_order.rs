@@ -438,10 +438,7 @@ impl Proof<'_> {
             Head::Constant(bits) => (bits.as_str().into(), vec![]),
             Head::Index(e) => ("#".into(), vec![e.clone()]),
             Head::Input(name, e) => (format!("{name}[#]").into(), vec![e.clone()]),
-            Head::Start(side, of, e) => {
-                let (name, offset) = self.start_name(*side, *of);
-                (format!("{name}[#]").into(), vec![e.add(-offset)?])
-            }
+            Head::Start(element) => self.start_term(element)?,
             Head::Before(k) if *k <= self.outer => (format!("before {k}").into(), vec![]),
             Head::Before(_) => return unproved("a loop that does not add to what it carries"),
             Head::Fold(_) => return unproved("a loop whose order counts, in a sum of any order"),

@@ -18,6 +18,7 @@ use crate::reader::uses::{region_uses, uses};
 fn successor(step: &Step, of: Slot) -> Option<Slot> {
     let number = match &step.action {
         Action::Slice { source, insert: Some(_), .. } if *source == of => 0,
+        Action::Insert { into, .. } if *into == of => 0,
         Action::Nest(nest) => nest.outputs.iter().position(|output| *output == of)?,
         Action::Loop { carried, .. } => carried.iter().position(|slot| *slot == of)?,
         _ => return None,

@@ -443,6 +443,15 @@ impl Flatten<'_> {
                     Known::Value(_) => Err("a vector of several dimensions".to_owned()),
                 }
             }
+            Action::Insert { item, into, at }
+                if matches!(self.type_of(result()?), Type::Shaped { kind: Kind::Tensor, .. }) =>
+            {
+                let at = at.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
+                let (value, view) = (self.value_of(*item)?, self.view_of(*into)?);
+                let to = self.made_of(result()?, &view)?;
+                self.store(&to, &at, value);
+                Ok(vec![Known::View(to)])
+            }
             Action::Empty(dynamic) if dynamic.is_empty() => {
                 let view = self.fresh(result()?, None, false)?;
                 match &*step.name {

@@ -79,6 +79,8 @@ pub struct Proof<'p> {
     pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
     /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
     pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    /// The buffers of the first program that are terms as an iteration of a loop begins with them.
+    pub(super) starts: Vec<BufferAt>,
     /// The blocks that what is compared stands in.
     pub(super) home: [BlockId; 2],
     /// Whether loops whose end data decide have the same number of iterations.
@@ -147,6 +149,7 @@ impl<'p> Proof<'p> {
             element: None,
             pairs: FxHashMap::default(),
             names: Default::default(),
+            starts: vec![],
             home: [0; 2],
             in_step: FxHashMap::default(),
             lemmas: FxHashMap::default(),
@@ -282,13 +285,10 @@ impl<'p> Proof<'p> {
             (Head::Elements(m, x), Head::Elements(n, y)) if n.may_stand_for(m, self.allowed) && x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(x, y)| self.equal(x, y))
             }
-            (Head::Start(0, of, x), Head::Start(1, other, y)) => {
-                let [first, second] = [(of, x), (other, y)].map(|(of, e)| ElementAt { of: *of, address: e.clone() });
-                match self.is_shown(&first, &second)? {
-                    true => Ok(()),
-                    false => unproved("what two loops begin an iteration with differs"),
-                }
-            }
+            (Head::Start(x), Head::Start(y)) if (x.side, y.side) == (0, 1) => match self.is_same_start(x, y)? {
+                true => Ok(()),
+                false => unproved("what two loops begin an iteration with differs"),
+            },
             (Head::Fold(x), Head::Fold(y)) => self.equal_folds(x, y),
             (Head::Fold(x), _) => {
                 let last = self.last_iteration(x)?;
@@ -366,7 +366,11 @@ impl<'p> Proof<'p> {
                     *last = element.or(last.take());
                     match self.stored_at(side, buffer, &address, at, &place)? {
                         Origin::Stored(thunk) => thunk,
-                        Origin::Start(block) => return Ok(Head::Start(side, (buffer, (block, 0)), address)),
+                        Origin::Start(block, iteration) => {
+                            let of = (side, (buffer, (block, 0)));
+                            let start = self.started(of, address, iteration, &place)?;
+                            return Ok(Head::Start(Box::new(start)));
+                        }
                         Origin::Outside => match &self.programs[side].buffers[buffer].1 {
                             Some(Contents::Named(name)) => {
                                 let address = self.first_copy(side, buffer, address)?;

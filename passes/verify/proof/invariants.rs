@@ -95,7 +95,7 @@ impl Proof<'_> {
     }
 
     /// Whether something is shown. If not, what was found on the way is forgotten.
-    fn or_forgotten(&mut self, shown: impl FnOnce(&mut Self) -> Shown<()>) -> bool {
+    pub(super) fn or_forgotten(&mut self, shown: impl FnOnce(&mut Self) -> Shown<()>) -> bool {
         let known = (self.pairs.clone(), self.names.clone(), self.lemmas.clone(), self.in_step.clone());
         let is_shown = shown(self).is_ok();
         if !is_shown {

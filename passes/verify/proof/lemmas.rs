@@ -14,7 +14,7 @@ use crate::proof::value::{LoopPosition, Thunk};
 use std::collections::BTreeMap;
 
 /// The variables of a lemma.
-fn space_of(lemma: &Lemma) -> Space {
+pub fn space_of(lemma: &Lemma) -> Space {
     let mut space = Space::default();
     for (low, high) in &lemma.ranges {
         space.within(*low, *high);
@@ -23,7 +23,7 @@ fn space_of(lemma: &Lemma) -> Space {
 }
 
 /// Two elements with variables that have their numbers from the order in which they appear.
-fn numbered(space: &Space, mut elements: [ElementIn; 2]) -> Shown<Lemma> {
+pub fn numbered(space: &Space, mut elements: [ElementIn; 2]) -> Shown<Lemma> {
     let mut numbers: BTreeMap<Var, Var> = BTreeMap::new();
     let mut ranges = vec![];
     for e in elements.iter_mut().flat_map(ElementIn::expressions) {

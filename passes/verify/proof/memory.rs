@@ -47,15 +47,21 @@ impl Proof<'_> {
                             (block, index) = (*inner, exit);
                             continue 'block;
                         }
-                        if let Some(thunk) = self.last_of(side, buffer, *inner, address, place, None)? {
-                            return Ok(Origin::Stored(thunk));
+                        match self.last_of(side, buffer, *inner, address, place, None) {
+                            Ok(Some(thunk)) => return Ok(Origin::Stored(thunk)),
+                            Ok(None) => {}
+                            // It is what another iteration would begin with.
+                            Err(stop) => {
+                                let end = self.counted(side, *inner).map(|counted| Linear::constant(counted.end()));
+                                return self.start_of(*inner, end, stop);
+                            }
                         }
                     }
                 }
             }
             let Some(parent) = program.blocks[block].parent else { return Ok(Origin::Outside) };
             if program.blocks[block].exit.is_some() && self.stored[side][block].contains(&buffer) {
-                return Ok(Origin::Start(block));
+                return Ok(Origin::Start(block, None));
             }
             for (kept, kept_at, blocks, thunk) in place.kept.iter().rev() {
                 if *kept == buffer && blocks.contains(&block) && self.space.is_zero(&kept_at.minus(address)?)? {
@@ -65,11 +71,24 @@ impl Proof<'_> {
             }
             if self.stored[side][block].contains(&buffer) {
                 let now = self.iteration_of(block, place)?;
-                if let Some(thunk) = self.last_of(side, buffer, block, address, place, Some(&now))? {
-                    return Ok(Origin::Stored(thunk));
+                match self.last_of(side, buffer, block, address, place, Some(&now)) {
+                    Ok(Some(thunk)) => return Ok(Origin::Stored(thunk)),
+                    Ok(None) => {}
+                    Err(stop) => {
+                        let now = self.counted(side, block).map(|_| now);
+                        return self.start_of(block, now, stop);
+                    }
                 }
             }
             (block, index) = parent;
+        }
+    }
+
+    /// What an iteration of a loop begins with, where it is not found which store left it.
+    fn start_of(&self, block: BlockId, iteration: Option<Linear>, stop: Undecided) -> Shown<Origin> {
+        match (stop, iteration) {
+            (Undecided::Unproved(_), Some(iteration)) => Ok(Origin::Start(block, Some(iteration))),
+            (stop, _) => Err(stop),
         }
     }
 

@@ -30,6 +30,7 @@ mod operations;
 mod outcome;
 mod pairs;
 mod provenance;
+mod recurrences;
 mod results;
 mod shown;
 mod signatures;

@@ -1,7 +1,7 @@
 //! Facts about two buffers, and about the names of elements.
 
 use crate::proof::layout::AddressMap;
-use crate::proof::linear::Linear;
+use crate::proof::linear::{Linear, Shown, Var, replaced};
 use crate::proof::statements::{BlockId, BufferAt, BufferId};
 use crate::proof::value::{LoopPosition, Thunk};
 use rustc_hash::FxHashSet;
@@ -48,6 +48,13 @@ pub struct ElementIn {
 impl ElementIn {
     pub fn expressions(&mut self) -> impl Iterator<Item = &mut Linear> {
         self.iterations.values_mut().chain([&mut self.address])
+    }
+
+    /// The same element with other expressions in the place of variables.
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<ElementIn> {
+        let mut element = self.clone();
+        element.expressions().try_for_each(|e| replaced(e, with).map(|new| *e = new))?;
+        Ok(element)
     }
 
     pub fn thunk(&self) -> Thunk {

@@ -2,7 +2,8 @@
 
 use crate::proof::linear::{Linear, Shown, Var, replaced};
 use crate::proof::operation::Operation;
-use crate::proof::statements::{BlockId, BufferAt, BufferId};
+use crate::proof::pairs::ElementIn;
+use crate::proof::statements::{BlockId, BufferId};
 use crate::proof::subscript::ValueId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
@@ -91,7 +92,7 @@ impl Thunk {
                 Head::Index(e) => Head::Index(replaced(e, with)?),
                 Head::Input(name, e) => Head::Input(name.clone(), replaced(e, with)?),
                 Head::Fold(fold) => Head::Fold(Box::new(fold.replaced(with)?)),
-                Head::Start(side, of, e) => Head::Start(*side, *of, replaced(e, with)?),
+                Head::Start(element) => Head::Start(Box::new(element.replaced(with)?)),
                 Head::Constant(_) | Head::Before(_) => head.as_ref().clone(),
             })),
             Thunk::Before(k) => Thunk::Before(*k),
@@ -174,8 +175,8 @@ pub enum Head {
     Input(String, Linear),
     Fold(Box<Fold>),
     Before(usize),
-    /// An element of a buffer of a program at the beginning of an iteration of a loop whose end data decide.
-    Start(usize, BufferAt, Linear),
+    /// An element of a buffer of a program at the beginning of an iteration of a loop.
+    Start(Box<ElementIn>),
 }
 
 /// Where an element is from.
@@ -183,8 +184,8 @@ pub enum Head {
 pub enum Origin {
     /// The value that a store left.
     Stored(Thunk),
-    /// The initial contents in an iteration of a loop with a data-dependent end.
-    Start(BlockId),
+    /// The initial contents in an iteration of a loop: of one with a data-dependent end in any, else of this value.
+    Start(BlockId, Option<Linear>),
     /// The initial contents of the buffer.
     Outside,
 }
