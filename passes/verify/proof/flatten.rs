@@ -165,7 +165,7 @@ impl Flatten<'_> {
     }
 
     /// The induction variable of a loop, as the integer that it is there.
-    fn induction(&mut self, body: &Region, index: ValueId) -> ValueId {
+    pub(super) fn induction(&mut self, body: &Region, index: ValueId) -> ValueId {
         let slot = body.blocks.first().and_then(|block| block.arguments.first());
         let element = slot.and_then(|slot| match self.type_of(*slot) {
             Type::Scalar(element) if element.text != "index" => Some(element.clone()),
@@ -571,6 +571,10 @@ impl Flatten<'_> {
                 let Subscript::Constant(by @ 1..) = self.size(*by)? else {
                     return Err("a step known only at run time".to_owned());
                 };
+                if carried.iter().any(|slot| self.is_memory(*slot)) {
+                    let header = Body { lower: Some(lower.clone()), uppers, step: by, ..Body::default() };
+                    return self.repeat(carried, header, None, body);
+                }
                 let tensors = self.carried_tensors(&step.results, carried, body)?;
                 let scalars = carried.iter().zip(&tensors).filter(|(_, tensor)| tensor.is_none());
                 let first = scalars.map(|(slot, _)| self.value_of(*slot)).collect::<Flat<Vec<_>>>()?;
@@ -613,7 +617,10 @@ impl Flatten<'_> {
                 self.parallel(&bounds, &steps, body, &mut vec![])?;
                 Ok(vec![])
             }
-            Action::While { carried, regions } => self.repeat(carried, regions),
+            Action::While { carried, regions } => {
+                let [before, after] = &regions[..] else { return Err("no two regions".to_owned()) };
+                self.repeat(carried, Body { exit: Some((0, 0)), ..Body::default() }, Some(before), after)
+            }
             Action::If { condition, regions } => self.either(condition, regions),
             Action::Run(region) => self.region(region, &[]),
             Action::Call { callee, arguments } => self.call(callee, arguments),

@@ -410,7 +410,7 @@ impl<'p> Proof<'p> {
                             for s in all {
                                 let next = self.subscript(side, s, &lane, &place)?;
                                 best = Some(match best {
-                                    Some(best) if self.space.at_least_zero(&next.minus(&best)?)? != *greatest => best,
+                                    Some(best) if self.is_less(&next, &best)? == *greatest => best,
                                     _ => next,
                                 });
                             }
@@ -515,6 +515,12 @@ impl<'p> Proof<'p> {
                 }
             }
         }
+    }
+
+    /// Whether an index is less than another one, or, of two that may be equal, never more.
+    fn is_less(&mut self, a: &Linear, b: &Linear) -> Shown<bool> {
+        let difference = a.minus(b)?;
+        Ok(self.space.range(&difference)?.1 <= 0 || !self.space.at_least_zero(&difference)?)
     }
 
     pub(super) fn iteration_of(&self, block: BlockId, place: &LoopPosition) -> Shown<Linear> {

@@ -80,11 +80,18 @@ fn buffers(known: &[Known]) -> Vec<BufferId> {
 }
 
 impl Flatten<'_> {
-    /// The statements of `scf.while`.
-    pub(super) fn repeat(&mut self, carried: &[Slot], regions: &[Region]) -> Flat<Vec<Known>> {
-        let [before, after] = regions else { return Err("no two regions".to_owned()) };
+    /// The statements of `scf.while`, whose first region says whether it goes on, or of an `scf.for` that carries memory.
+    pub(super) fn repeat(
+        &mut self,
+        carried: &[Slot],
+        header: Body,
+        before: Option<&Region>,
+        after: &Region,
+    ) -> Flat<Vec<Known>> {
         if self.mask.is_some() || !self.program.is_single(self.block) {
-            return Err("a loop whose end data decide, in another loop or under a condition".to_owned());
+            return Err(
+                "a loop whose end data decide, or that carries memory, in another loop or under a condition".to_owned()
+            );
         }
         let memory: Vec<usize> = (0..carried.len()).filter(|k| self.is_memory(carried[*k])).collect();
         let around = self.carries_memory;
@@ -95,18 +102,31 @@ impl Flatten<'_> {
         self.carries_memory = around || !memory.is_empty();
         let first = carried.iter().map(|slot| self.known(*slot)).collect::<Flat<Vec<_>>>()?;
         let states = carried.iter().map(|slot| self.state(*slot)).collect::<Flat<Vec<_>>>()?;
-        let outer = self.enter(Body { exit: Some((0, 0)), ..Body::default() });
+        let outer = self.enter(header);
         for k in &memory {
             self.homes[states[*k].buffer] = self.block;
             self.heap.push(states[*k].buffer);
         }
         let arguments: Vec<Known> =
             states.iter().zip(&first).map(|(state, first)| self.in_state(state, first)).collect();
-        let mut passed = self.region(before, &arguments)?;
-        let Known::Value(condition) = passed.remove(0) else { return Err("memory in the place of a value".to_owned()) };
-        self.program.blocks[self.block].exit = Some((self.program.blocks[self.block].statements.len(), condition));
+        let (passed, inside) = match before {
+            Some(before) => {
+                let mut passed = self.region(before, &arguments)?;
+                let Known::Value(condition) = passed.remove(0) else {
+                    return Err("memory in the place of a value".to_owned());
+                };
+                let exit = self.program.blocks[self.block].statements.len();
+                self.program.blocks[self.block].exit = Some((exit, condition));
+                (passed.clone(), passed)
+            }
+            None => {
+                let index = self.make(Maker::Iteration(self.block));
+                let index = Known::Value(self.induction(after, index));
+                (arguments.clone(), [vec![index], arguments].concat())
+            }
+        };
         let ended = self.ended.clone();
-        let next = self.region(after, &passed)?;
+        let next = self.region(after, &inside)?;
         let memory = memory.into_iter().map(|k| {
             let [first, next] = [&first, &next].map(|all| buffers(&all[k..=k]));
             Ok(CarriedMemory { state: states[k].buffer, first: first[0], next: *next.first().ok_or("no memory")? })
@@ -116,10 +136,13 @@ impl Flatten<'_> {
         self.yield_states(carried, &states, &next)?;
         self.leave(outer, (&memory, &owned), (&buffers(&passed), ended))?;
         self.carries_memory = around;
-        Ok(passed)
+        match before {
+            Some(_) => Ok(passed),
+            None => Ok(states.iter().zip(&first).map(|(state, first)| self.in_state(state, first)).collect()),
+        }
     }
 
-    fn is_memory(&self, slot: Slot) -> bool {
+    pub(super) fn is_memory(&self, slot: Slot) -> bool {
         matches!(self.type_of(slot), Type::Shaped { kind: Kind::MemRef, .. })
     }
 
@@ -178,7 +201,8 @@ impl Flatten<'_> {
     /// Where memory is written while a copy of it is read.
     fn owned(&self, memory: &[CarriedMemory], passed: &[BufferId]) -> Flat<BTreeSet<BufferId>> {
         let mut accesses = Accesses::new(&self.program, self.block);
-        let (exit, _) = self.program.blocks[self.block].exit.ok_or("no condition")?;
+        // An iteration that there is no longer is where one with a number ends.
+        let exit = self.program.blocks[self.block].exit.map_or(0, |(exit, _)| exit);
         passed.iter().for_each(|buffer| {
             let last = accesses.last_read.entry(*buffer).or_default();
             *last = exit.max(*last);
