@@ -1,6 +1,7 @@
 //! Programs of several functions and of many steps, each of which reads the previous results.
 
-use super::{COUNT, NONE, function, no_other, not_same, same};
+use super::{COUNT, NONE, REASSOCIATE, function, no_other, not_same, same};
+use layout_verify::Limits;
 
 /// The size of each dimension.
 const SIZE: i64 = 6007;
@@ -254,4 +255,94 @@ fn numbers_of_other_types() {
         same(&cast(name, from, number, to), &constant(right, to), NONE);
         not_same(&cast(name, from, number, to), &constant(wrong, to), NONE);
     }
+}
+
+/// `c[m, n]` is the sum of `a[m, k] b[n, k]`, for blocks of 16 rows of `a` and of `b`, which are transposed first.
+fn product(is_lowered: bool) -> String {
+    let rows = 16 * SIZE;
+    let (of, blocks) = (format!("memref<{rows}x16xf32>"), format!("memref<{SIZE}x16x16xf32>"));
+    let body = if is_lowered {
+        let each = |of: &dyn Fn(usize) -> String| (0..16).map(of).collect::<Vec<_>>();
+        let packed = |from: &str, to: &str| {
+            let loads = each(&|i| {
+                format!(
+                    "%k{i} = affine.apply affine_map<(d0) -> (d0 * 16 + {i})>(%t)
+                     %r{i} = vector.load %{from}[%k{i}, %c0] : {of}, vector<16xf32>\n"
+                )
+            });
+            let columns = each(&|j| {
+                let all = each(&|i| format!("%e{i}_{j}"));
+                let lanes = each(&|i| format!("{} = vector.extract %r{i}[{j}] : f32 from vector<16xf32>\n", all[i]));
+                let (lanes, all) = (lanes.concat(), all.join(", "));
+                format!(
+                    "{lanes}%v{j} = vector.from_elements {all} : vector<16xf32>
+                     %j{j} = arith.constant {j} : index
+                     vector.store %v{j}, %{to}[%t, %j{j}, %c0] : {blocks}, vector<16xf32>\n"
+                )
+            });
+            let (loads, columns) = (loads.concat(), columns.concat());
+            format!("%{to} = memref.alloc() : {blocks}\nscf.for %t = %c0 to %n step %c1 {{\n{loads}{columns}}}\n")
+        };
+        format!(
+            "%zeros = arith.constant dense<0.0> : vector<16xf32>
+             {}{}
+             scf.for %s = %c0 to %n step %c1 {{
+               scf.for %t = %c0 to %n step %c1 {{
+                 scf.for %u = %c0 to %c16 step %c1 {{
+                   %sum = scf.for %k = %c0 to %c16 step %c1 iter_args(%acc = %zeros) -> (vector<16xf32>) {{
+                     %x = memref.load %p[%s, %k, %u] : {blocks}
+                     %y = vector.load %q[%t, %k, %c0] : {blocks}, vector<16xf32>
+                     %z = vector.broadcast %x : f32 to vector<16xf32>
+                     %m = arith.mulf %z, %y : vector<16xf32>
+                     %next = arith.addf %acc, %m : vector<16xf32>
+                     scf.yield %next : vector<16xf32>
+                   }}
+                   %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%s, %u)
+                   %column = affine.apply affine_map<(d0) -> (d0 * 16)>(%t)
+                   vector.store %sum, %c[%row, %column] : memref<{rows}x{rows}xf32>, vector<16xf32>
+                 }}
+               }}
+             }}",
+            packed("a", "p"),
+            packed("b", "q")
+        )
+    } else {
+        let maps = "affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>";
+        format!(
+            "linalg.fill ins(%zero : f32) outs(%c : memref<{rows}x{rows}xf32>)
+             linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}}
+               ins(%a, %b : {of}, {of}) outs(%c : memref<{rows}x{rows}xf32>) {{
+             ^bb0(%x: f32, %y: f32, %acc: f32):
+               %m = arith.mulf %x, %y : f32
+               %next = arith.addf %acc, %m : f32
+               linalg.yield %next : f32
+             }}"
+        )
+    };
+    function(
+        &format!("(%a: {of}, %b: {of}, %c: memref<{rows}x{rows}xf32>)"),
+        &format!(
+            "%n = arith.constant {SIZE} : index
+             %c16 = arith.constant 16 : index
+             %zero = arith.constant 0.0 : f32
+             {body}
+             return"
+        ),
+    )
+}
+
+/// What both operands pack takes no case for each element of a block and of the other block.
+#[test]
+fn products_of_two_transposes() {
+    let changes = [
+        ("%e3_5, %e4_5", "%e4_5, %e3_5"),
+        ("vector.extract %r7[9]", "vector.extract %r7[8]"),
+        ("%p[%s, %k, %u]", "%p[%s, %u, %k]"),
+        ("%p[%s, %k, %u]", "%p[%t, %k, %u]"),
+        ("%q[%t, %k, %c0]", "%q[%s, %k, %c0]"),
+        ("%k = %c0 to %c16", "%k = %c1 to %c16"),
+        ("store %v3, %p[%t, %j3,", "store %v3, %p[%t, %j2,"),
+    ];
+    let limits = Limits { steps: Some(1 << 19), ..REASSOCIATE };
+    no_other(&product(false), &product(true), &changes, limits);
 }
