@@ -13,10 +13,10 @@ pub struct IndexRange {
 
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// Each of a range.
-    Any(i64, i64),
-    /// The same as an earlier one.
-    Same(usize),
+    /// Each of a range that is so many further than the first one, once or more often.
+    Any(i64, i64, i64),
+    /// So much further than an earlier one.
+    Beyond(usize, i64),
     /// This one.
     At(Linear),
 }

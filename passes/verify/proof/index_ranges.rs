@@ -50,13 +50,14 @@ impl Proof<'_> {
             return Ok(None);
         };
         rest.terms.remove(*var);
-        let places = index.places.iter().enumerate().map(|(k, place)| {
-            let earlier = index.places[..k].iter().position(|other| other == place);
-            earlier.map(Place::Same).or_else(|| dense(&self.space, place))
-        });
+        let places = index
+            .places
+            .iter()
+            .enumerate()
+            .map(|(k, place)| beyond(&index.places[..k], place).or_else(|| dense(&self.space, place)));
         let places = places.collect::<Option<Vec<_>>>();
         let roots = |e: &Linear| e.terms.vars().map(|var| self.space.root_of(var)).collect::<BTreeSet<_>>();
-        let is_first = |(k, place): &(usize, &Linear)| !index.places[..*k].contains(place);
+        let is_first = |(k, place): &(usize, &Linear)| beyond(&index.places[..*k], place).is_none();
         let others = index.places.iter().enumerate().filter(is_first).map(|(_, place)| place);
         let mut once: Vec<Var> = others.chain([&rest]).flat_map(roots).collect();
         once.sort_unstable();
@@ -76,11 +77,13 @@ impl Proof<'_> {
             let mut holds = true;
             for (known, place) in known.places.iter().zip(places) {
                 holds &= match known {
-                    Place::Same(k) => self.space.is_zero(&place.minus(&places[*k])?)?,
+                    Place::Beyond(k, more) => self.space.is_zero(&place.minus(&places[*k])?.add(-more)?)?,
                     Place::At(known) => self.space.is_zero(&place.minus(known)?)?,
-                    Place::Any(low, end) => {
-                        let range = self.space.range(place)?;
-                        *low <= range.0 && range.1 < *end
+                    Place::Any(low, end, step) => {
+                        let (range, place) = (self.space.range(place)?, self.space.normal(place)?);
+                        let is_one = place.terms.iter().all(|(_, a)| a % step == 0)
+                            && place.constant.checked_sub(*low).is_some_and(|more| more % step == 0);
+                        is_one && *low <= range.0 && range.1 < *end
                     }
                 };
             }
@@ -93,19 +96,26 @@ impl Proof<'_> {
     }
 }
 
-/// The values of a sum, where they are all integers of a range: each factor is what the smaller ones come to.
+/// How much further a place is than an earlier one, where that is a number.
+fn beyond(earlier: &[Linear], place: &Linear) -> Option<Place> {
+    let more = |other: &Linear| place.minus(other).ok()?.as_constant();
+    earlier.iter().enumerate().find_map(|(k, other)| Some(Place::Beyond(k, more(other)?)))
+}
+
+/// The values of a sum, where they are all multiples in a range: each factor is what the smaller ones come to.
 fn dense(space: &Space, e: &Linear) -> Option<Place> {
     let mut terms: Vec<_> = e.terms.iter().collect();
     terms.sort_by_key(|(_, a)| *a);
-    let (mut extent, mut low) = (1_i64, e.constant);
+    let step = terms.first().map_or(1, |(_, a)| *a);
+    let (mut extent, mut low) = (step, e.constant);
     for (var, a) in terms {
         let (first, end) = space.range_of(var);
-        if a != extent || !has_all_values(space, space.root_of(var)) {
+        if a != extent || a < 1 || !has_all_values(space, space.root_of(var)) {
             return None;
         }
         (extent, low) = (extent.checked_mul(end - first)?, low.checked_add(a.checked_mul(first)?)?);
     }
-    Some(Place::Any(low, low.checked_add(extent)?))
+    Some(Place::Any(low, low.checked_add(extent)?, step))
 }
 
 /// Whether a variable has all values of its digits: one of data has some of them.
