@@ -132,8 +132,6 @@ impl Proof<'_> {
                 self.index_ranges.truncate(promised);
             }
         }
-        // What was asserted before the last access is of its iteration.
-        self.index_ranges.truncate(promised);
         Ok(())
     }
 
