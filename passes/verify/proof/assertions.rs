@@ -7,7 +7,7 @@
 //! cf.assert %c, "m"      asserted["m"] = asserted["m"] and c
 //! ```
 
-use crate::proof::equations::{self, conjunction};
+use crate::proof::equations;
 use crate::proof::flatten::{Flat, Flatten, Known};
 use crate::proof::follow::Proof;
 use crate::proof::index_range::{IndexRange, Place};
@@ -35,7 +35,8 @@ impl Flatten<'_> {
         }
         let address = Subscript::Constant(0);
         let before = self.make(Maker::Load { buffer, address: address.clone(), stride: 0, lanes: 1, mask: None });
-        let value = self.make(Maker::Elements { operation: conjunction(), operands: vec![before, condition] });
+        let value =
+            self.make(Maker::Elements { operation: Operation::conjunction(), operands: vec![before, condition] });
         let store = Statement::Store { buffer, address, stride: 0, lanes: 1, value, mask: None };
         self.program.blocks[self.block].statements.push(store);
         Ok(vec![])

@@ -60,11 +60,6 @@ pub fn operation(name: &str, from: (&str, u32), to: (&str, u32)) -> Operation {
     Operation::of(&Operator { name: name.to_owned(), attributes: String::new(), flags: 0, from, to })
 }
 
-/// The operation that both of two conditions are.
-pub fn conjunction() -> Operation {
-    operation("arith.andi", ("i1", 1), ("i1", 1))
-}
-
 /// Whether an operation makes a byte of an `i1`, and promises nothing of it.
 fn is_byte(cast: &Operation) -> bool {
     *cast.name == *"arith.extui i1 i8" && cast.flags == 0

@@ -10,7 +10,6 @@
 //! variable are looked at one by one.
 
 use crate::proof::dependence;
-use crate::proof::equations::conjunction;
 use crate::proof::formula::Obligations;
 
 use crate::proof::index_range::IndexRange;
@@ -521,7 +520,7 @@ impl<'p> Proof<'p> {
                                 Some(false) => return Ok(Head::Constant("i1 0".to_owned())),
                                 None => {
                                     return Ok(Head::Elements(
-                                        conjunction(),
+                                        Operation::conjunction(),
                                         vec![same(*x, lane.clone()), same(*y, lane)],
                                     ));
                                 }

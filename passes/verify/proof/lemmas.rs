@@ -8,9 +8,9 @@
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Var};
-use crate::proof::pairs::{ElementIn, Lemma};
+use crate::proof::pairs::Lemma;
 use crate::proof::statements::{BlockId, BufferId, Maker, Statement};
-use crate::proof::value::{LoopPosition, Thunk};
+use crate::proof::value::{ElementIn, LoopPosition, Thunk};
 use std::collections::BTreeMap;
 
 /// The variables of a lemma.

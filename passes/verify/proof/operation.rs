@@ -28,6 +28,12 @@ impl Operation {
         }
     }
 
+    /// The operation that makes one condition of two, both of which are to hold.
+    pub fn conjunction() -> Operation {
+        let (name, bit) = ("arith.andi".to_owned(), Element::new("i1", 1));
+        Operation::of(&Operator { name, attributes: String::new(), flags: 0, from: bit.clone(), to: bit })
+    }
+
     /// The computation.
     pub fn calc(&self) -> Calc {
         self.operator.1

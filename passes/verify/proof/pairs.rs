@@ -1,11 +1,10 @@
 //! Facts about two buffers, and about the names of elements.
 
 use crate::proof::layout::AddressMap;
-use crate::proof::linear::{Linear, Shown, Var, replaced};
-use crate::proof::statements::{BlockId, BufferAt, BufferId};
-use crate::proof::value::{LoopPosition, Thunk};
+use crate::proof::linear::Linear;
+use crate::proof::statements::BufferAt;
+use crate::proof::value::ElementIn;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
 
 /// An element: where it was asked for, and the address.
 #[derive(Clone, Debug)]
@@ -33,36 +32,6 @@ pub struct Naming {
     pub unnamed: [Option<BufferAt>; 2],
     /// The buffers of each side that have none.
     pub left: [FxHashSet<BufferAt>; 2],
-}
-
-/// An element of a program's buffer at a point, in these iterations of the loops around.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ElementIn {
-    pub side: usize,
-    pub buffer: BufferId,
-    pub at: (BlockId, usize),
-    pub iterations: BTreeMap<BlockId, Linear>,
-    pub address: Linear,
-}
-
-impl ElementIn {
-    pub fn expressions(&mut self) -> impl Iterator<Item = &mut Linear> {
-        self.iterations.values_mut().chain([&mut self.address])
-    }
-
-    /// The same element with other expressions in the place of variables.
-    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<ElementIn> {
-        let mut element = self.clone();
-        element.expressions().try_for_each(|e| replaced(e, with).map(|new| *e = new))?;
-        Ok(element)
-    }
-
-    pub fn thunk(&self) -> Thunk {
-        let ElementIn { side, buffer, at, iterations, address } = self.clone();
-        let mut place = LoopPosition::default();
-        place.at = iterations;
-        Thunk::Memory { side, buffer, address, at, place }
-    }
 }
 
 /// Two elements, and the ranges of the variables in their expressions.

@@ -12,10 +12,10 @@
 use crate::proof::follow::Proof;
 use crate::proof::lemmas::{numbered, space_of};
 use crate::proof::linear::{Linear, Shown};
-use crate::proof::pairs::{ElementAt, ElementIn, Lemma};
+use crate::proof::pairs::{ElementAt, Lemma};
 use crate::proof::statements::{BlockId, BufferAt};
 use crate::proof::subscript::Subscript;
-use crate::proof::value::{LoopPosition, TermText};
+use crate::proof::value::{ElementIn, LoopPosition, TermText};
 
 /// The values of a loop's induction variable, where they are numbers of the text.
 #[derive(Clone, Copy, PartialEq)]

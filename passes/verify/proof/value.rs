@@ -2,7 +2,6 @@
 
 use crate::proof::linear::{Linear, Shown, Var, replaced};
 use crate::proof::operation::Operation;
-use crate::proof::pairs::ElementIn;
 use crate::proof::statements::{BlockId, BufferId};
 use crate::proof::subscript::ValueId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,6 +163,35 @@ pub struct Dim {
 pub enum Carrier {
     Value(BlockId, usize),
     Element(BufferId, Linear, Vec<BlockId>),
+}
+
+/// An element of a program's buffer at a point, in these iterations of the loops around.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ElementIn {
+    pub side: usize,
+    pub buffer: BufferId,
+    pub at: (BlockId, usize),
+    pub iterations: BTreeMap<BlockId, Linear>,
+    pub address: Linear,
+}
+
+impl ElementIn {
+    pub fn expressions(&mut self) -> impl Iterator<Item = &mut Linear> {
+        self.iterations.values_mut().chain([&mut self.address])
+    }
+
+    /// The same element with other expressions in the place of variables.
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<ElementIn> {
+        let mut element = self.clone();
+        element.expressions().try_for_each(|e| replaced(e, with).map(|new| *e = new))?;
+        Ok(element)
+    }
+
+    pub fn thunk(&self) -> Thunk {
+        let ElementIn { side, buffer, at, iterations, address } = self.clone();
+        let place = LoopPosition(Rc::new(LoopIterations { at: iterations, ..LoopIterations::default() }));
+        Thunk::Memory { side, buffer, address, at, place }
+    }
 }
 
 /// A value, as far as its outermost operation.
