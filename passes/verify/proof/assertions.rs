@@ -148,10 +148,8 @@ impl Proof<'_> {
         });
         self.space.undo(mark);
         self.memo.forget(known);
-        match range {
-            Err(Undecided::Unproved(_)) => Ok(None),
-            range => range,
-        }
+        // A case would be one of a variable that is no longer there.
+        Ok(range.unwrap_or(None))
     }
 
     /// The range of an integer as an index where it compares so with a constant.

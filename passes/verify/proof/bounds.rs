@@ -63,7 +63,10 @@ impl Proof<'_> {
         let last = program.last_asserted();
         // Before the last assertion, nothing of the first program is known to be done.
         let promised = std::mem::take(&mut self.index_ranges);
+        let facts = std::mem::take(&mut self.without_ranges);
+        let facts = self.replace_facts(facts);
         self.accesses_within(side, &|at| Some(program.outermost(at)) <= last)?;
+        self.replace_facts(facts);
         self.index_ranges = promised;
         self.accesses_within(side, &|at| Some(program.outermost(at)) > last)
     }

@@ -84,6 +84,8 @@ pub struct Proof<'p> {
     /// The ranges of indices that the first program reads, and whether they are being found.
     pub(super) index_ranges: Vec<IndexRange>,
     pub(super) is_finding_ranges: bool,
+    /// What was shown without these ranges.
+    pub(super) without_ranges: Facts,
     /// The last element of a buffer on the way to the value that was followed last.
     pub(super) element: Option<ElementAt>,
     /// Buffers that hold the same, or may not.
@@ -105,6 +107,14 @@ pub struct Proof<'p> {
     /// The last number of a naming, and the last one that there was when a name was given.
     pub(super) namings: [usize; 2],
 }
+
+/// What is shown: pairs of buffers, their names, pairs of elements, and loops in step.
+pub type Facts = (
+    FxHashMap<(BufferAt, BufferAt), Pair>,
+    [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    FxHashMap<Lemma, bool>,
+    FxHashMap<[BlockId; 2], bool>,
+);
 
 impl<'p> Proof<'p> {
     pub fn new(
@@ -143,6 +153,7 @@ impl<'p> Proof<'p> {
             signatures: Default::default(),
             index_ranges: vec![],
             is_finding_ranges: false,
+            without_ranges: Facts::default(),
             programs: [meant, made],
             space: Space::default(),
             before: 0,

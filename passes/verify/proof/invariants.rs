@@ -11,12 +11,13 @@
 //! An element of such a loop is one of any iteration, for what stands in the loop, and else one of the last. Two elements are
 //! compared if both are of any iteration, or both of the last.
 
-use crate::proof::follow::Proof;
+use crate::proof::follow::{Facts, Proof};
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, unproved};
 use crate::proof::pairs::Pair;
 use crate::proof::statements::{BlockId, BufferAt};
 use crate::proof::value::{LoopPosition, Thunk};
+use std::mem;
 
 impl Proof<'_> {
     /// Whether an element is one that an iteration begins with.
@@ -96,13 +97,30 @@ impl Proof<'_> {
 
     /// Whether something is shown. If not, what was found on the way is forgotten.
     pub(super) fn or_forgotten(&mut self, shown: impl FnOnce(&mut Self) -> Shown<()>) -> bool {
-        let known = (self.pairs.clone(), self.names.clone(), self.lemmas.clone(), self.in_step.clone());
+        let known = self.facts();
         let is_shown = shown(self).is_ok();
         if !is_shown {
-            (self.pairs, self.names, self.lemmas, self.in_step) = known;
-            self.note_names();
+            self.replace_facts(known);
         }
         is_shown
+    }
+
+    /// What is shown.
+    pub(super) fn facts(&self) -> Facts {
+        (self.pairs.clone(), self.names.clone(), self.lemmas.clone(), self.in_step.clone())
+    }
+
+    /// Takes this for shown, and nothing else; returns what was.
+    pub(super) fn replace_facts(&mut self, facts: Facts) -> Facts {
+        let all = (&mut self.pairs, &mut self.names, &mut self.lemmas, &mut self.in_step);
+        let known = (
+            mem::replace(all.0, facts.0),
+            mem::replace(all.1, facts.1),
+            mem::replace(all.2, facts.2),
+            mem::replace(all.3, facts.3),
+        );
+        self.note_names();
+        known
     }
 
     /// Checks that each loop with a data-dependent end in the second program ends where one of the first program does.

@@ -10,6 +10,7 @@
 //! loops, or in an iteration of those whose end data decide, so what is shown of one depends only on those that were written before.
 
 use crate::proof::follow::Proof;
+use crate::proof::index_range::Place;
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, unproved};
 use crate::proof::pairs::{ElementAt, Pair};
@@ -223,7 +224,12 @@ impl Proof<'_> {
         let space = std::mem::replace(&mut self.space, space);
         let memo = std::mem::take(&mut self.memo);
         let naming = self.naming.take();
+        // What assertions say at a place is not of these variables.
+        let ranges = self.index_ranges.clone();
+        self.index_ranges.retain(|known| !known.places.iter().any(|place| matches!(place, Place::At(_))));
+        let was_finding = std::mem::replace(&mut self.is_finding_ranges, false);
         let shown = shown(self);
+        (self.index_ranges, self.is_finding_ranges) = (ranges, was_finding);
         self.space = space;
         self.memo = memo;
         self.naming = naming;

@@ -1,0 +1,67 @@
+func.func @f(%A: memref<4xf32>, %K: memref<4xi32>, %L: memref<4xi32>) {
+  %four = arith.constant 4 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0 : i32
+  %big = arith.constant 100 : i32
+  %Z = memref.alloc() : memref<1xi32>
+  memref.store %zero, %Z[%c0] : memref<1xi32>
+  scf.for %t = %c0 to %c4 step %c1 {
+    %l = memref.load %L[%t] : memref<4xi32>
+    memref.store %zero, %Z[%c0] : memref<1xi32>
+    memref.store %l, %Z[%c0] : memref<1xi32>
+  }
+  scf.for %s = %c0 to %c2 step %c1 {
+    %z = memref.load %Z[%c0] : memref<1xi32>
+    %zi = arith.index_cast %z : i32 to index
+    %a = arith.cmpi ult, %z, %four : i32
+    cf.assert %a, "m"
+    %q = memref.load %K[%s] : memref<4xi32>
+    %qi = arith.index_cast %q : i32 to index
+    %c = arith.cmpi slt, %qi, %c4 : index
+    cf.assert %c, "m"
+  }
+  return
+}
+// -----
+// remark: not proved
+func.func @f(%A: memref<4xf32>, %K: memref<4xi32>, %L: memref<4xi32>) {
+  %four = arith.constant 4 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0 : i32
+  %big = arith.constant 100 : i32
+  %Z = memref.alloc() : memref<1xi32>
+  memref.store %zero, %Z[%c0] : memref<1xi32>
+  %Y = memref.alloc() : memref<1xi32>
+  memref.store %zero, %Y[%c0] : memref<1xi32>
+  scf.for %t = %c0 to %c4 step %c1 {
+    %l = memref.load %L[%t] : memref<4xi32>
+    memref.store %zero, %Z[%c0] : memref<1xi32>
+    memref.store %l, %Z[%c0] : memref<1xi32>
+    %k = memref.load %K[%t] : memref<4xi32>
+    %ki = arith.index_cast %k : i32 to index
+    %is = arith.cmpi slt, %ki, %c4 : index
+    %m = arith.select %is, %l, %big : i32
+    memref.store %zero, %Y[%c0] : memref<1xi32>
+    memref.store %m, %Y[%c0] : memref<1xi32>
+  }
+  scf.for %s = %c0 to %c2 step %c1 {
+    %z = memref.load %Z[%c0] : memref<1xi32>
+    %zi = arith.index_cast %z : i32 to index
+    %a = arith.cmpi ult, %z, %four : i32
+    cf.assert %a, "m"
+    %q = memref.load %K[%s] : memref<4xi32>
+    %qi = arith.index_cast %q : i32 to index
+    %c = arith.cmpi slt, %qi, %c4 : index
+    cf.assert %c, "m"
+    %y = memref.load %Y[%c0] : memref<1xi32>
+    %yi = arith.index_cast %y : i32 to index
+    %dead = memref.load %A[%yi] : memref<4xf32>
+  }
+  return
+}
