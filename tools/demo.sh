@@ -23,9 +23,20 @@ if [[ -z ${BIN:-} ]]; then
   cargo build --release --quiet -p layout-opt -p layout-inspect
 fi
 
-# The text of the first function that is defined in a module.
+# The text of the first function that is defined in a module, with layouts in the place of their aliases.
 first_function() {
-  awk '/^  func\.func / && /{$/ { inside = 1 } inside { print } inside && /^  }/ { exit }' "$1"
+  awk '/^#[a-z_]+[0-9]* = #layout\./ { name = $1; sub(/^[^=]*= /, ""); alias[name] = $0 }
+    function whole(line,  text, name) {
+      text = ""
+      while (match(line, /#[a-z_]+[0-9]*/)) {
+        name = substr(line, RSTART, RLENGTH)
+        text = text substr(line, 1, RSTART - 1)
+        line = substr(line, RSTART + RLENGTH)
+        text = text ((name in alias) && line !~ /^\./ ? alias[name] : name)
+      }
+      return text line
+    }
+    /^  func\.func / && /{$/ { inside = 1 } inside { print whole($0) } inside && /^  }/ { exit }' "$1"
 }
 
 # The types of a function's arguments and result, one a line.

@@ -9,7 +9,7 @@ use layout_test::{
     Checkout, Sample,
     pages::{self, Place},
 };
-use std::{env, ffi::OsString, fs, os::unix::fs::symlink, sync::LazyLock};
+use std::{env, ffi::OsString, fs, os::unix::fs::symlink, process::Command, sync::LazyLock};
 
 /// A test for each page.
 macro_rules! pages {
@@ -55,6 +55,17 @@ pages! {
     vector_code: "docs/vector-code.md",
     verify_trust: "docs/verify-trust.md",
     verify: "docs/verify.md",
+}
+
+/// `make demo` of the README.
+#[test]
+fn the_demo_runs() {
+    let mut demo = Command::new(CHECKOUT.root.join("tools/demo.sh"));
+    let output = demo.env("BIN", &CHECKOUT.tools).current_dir(&CHECKOUT.root).output().expect("the demo starts");
+    let [printed, errors] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{printed}{errors}");
+    let agreeing = printed.lines().filter(|line| line.ends_with("the numbers agree")).count();
+    assert_eq!(agreeing, 3, "{printed}");
 }
 
 /// The checkout, with tools that are built.
