@@ -75,7 +75,7 @@ deny:
 test-jax: setup
 	LAYOUT_JAX=$$(tools/test-jax.sh) cargo test --workspace --test models
 
-wheel:
+wheel: setup
 	@tools/test-python.sh --wheel
 
 test-python:

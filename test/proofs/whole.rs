@@ -331,7 +331,7 @@ fn product(is_lowered: bool) -> String {
     )
 }
 
-/// What both operands pack takes no case for each element of a block and of the other block.
+/// Packing of both operands takes no case for each element of a block and of the other block.
 #[test]
 fn products_of_two_transposes() {
     let changes = [

@@ -99,7 +99,7 @@ impl Proof<'_> {
                 proof.equal(&meant, &made)
             })
         });
-        self.pairs.retain(|_, pair| !matches!(pair, Pair::Open));
+        self.facts.pairs.retain(|_, pair| !matches!(pair, Pair::Open));
         shown
     }
 

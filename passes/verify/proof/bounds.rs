@@ -131,7 +131,7 @@ impl Proof<'_> {
                     }
                     if inside { Ok(()) } else { unproved("an access outside of its buffer") }
                 })?;
-                // What assertions say of this access holds at its place alone.
+                // A range that assertions say of this access holds at its place alone.
                 self.index_ranges.truncate(promised);
             }
         }

@@ -84,22 +84,15 @@ pub struct Proof<'p> {
     /// The ranges of indices that the first program reads, and whether they are being found.
     pub(super) index_ranges: Vec<IndexRange>,
     pub(super) is_finding_ranges: bool,
-    /// What was shown without these ranges.
+    /// The facts that rest on none of these ranges.
     pub(super) without_ranges: Facts,
     /// The last element of a buffer on the way to the value that was followed last.
     pub(super) element: Option<ElementAt>,
-    /// Buffers that hold the same, or may not.
-    pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
-    /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
-    pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    pub(super) facts: Facts,
     /// The buffers of the first program that are terms as an iteration of a loop begins with them.
     pub(super) starts: Vec<BufferAt>,
     /// The blocks that what is compared stands in.
     pub(super) home: [BlockId; 2],
-    /// Whether loops whose end data decide have the same number of iterations.
-    pub(super) in_step: FxHashMap<[BlockId; 2], bool>,
-    /// Pairs of elements, and whether they are shown.
-    pub(super) lemmas: FxHashMap<Lemma, bool>,
     /// Whether elements are to have names.
     pub(super) naming: Option<Naming>,
     /// The naming under which values were shown to have the same terms last.
@@ -108,13 +101,18 @@ pub struct Proof<'p> {
     pub(super) namings: [usize; 2],
 }
 
-/// What is shown: pairs of buffers, their names, pairs of elements, and loops in step.
-pub type Facts = (
-    FxHashMap<(BufferAt, BufferAt), Pair>,
-    [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
-    FxHashMap<Lemma, bool>,
-    FxHashMap<[BlockId; 2], bool>,
-);
+/// The relations between the two programs that are shown, or are known not to be.
+#[derive(Clone, Default)]
+pub struct Facts {
+    /// Buffers that hold the same, or may not.
+    pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
+    /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
+    pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    /// Whether loops whose end data decide have the same number of iterations.
+    pub(super) in_step: FxHashMap<[BlockId; 2], bool>,
+    /// Pairs of elements, and whether they are shown.
+    pub(super) lemmas: FxHashMap<Lemma, bool>,
+}
 
 impl<'p> Proof<'p> {
     pub fn new(
@@ -153,6 +151,7 @@ impl<'p> Proof<'p> {
             signatures: Default::default(),
             index_ranges: vec![],
             is_finding_ranges: false,
+            facts: Facts::default(),
             without_ranges: Facts::default(),
             programs: [meant, made],
             space: Space::default(),
@@ -170,12 +169,8 @@ impl<'p> Proof<'p> {
             obligations,
             stored,
             element: None,
-            pairs: FxHashMap::default(),
-            names: Default::default(),
             starts: vec![],
             home: [0; 2],
-            in_step: FxHashMap::default(),
-            lemmas: FxHashMap::default(),
             naming: None,
             usual: Naming { numbers: [1; 2], ..Naming::default() },
             namings: [1, 0],

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 impl Proof<'_> {
     /// Finds what the accesses of the first program promise.
     pub(super) fn find_index_ranges(&mut self) {
-        self.without_ranges = self.facts();
+        self.without_ranges = self.facts.clone();
         self.is_finding_ranges = true;
         for (block, index, size) in &self.programs[0].indexed {
             let found = self.index_range(*block, index, *size);

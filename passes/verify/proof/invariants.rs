@@ -47,7 +47,7 @@ impl Proof<'_> {
 
     /// Whether two loops have the same number of iterations.
     pub(super) fn are_in_step(&mut self, loops: [BlockId; 2]) -> bool {
-        if let Some(known) = self.in_step.get(&loops) {
+        if let Some(known) = self.facts.in_step.get(&loops) {
             return *known;
         }
         let [a, b] = [0, 1].map(|side| &self.programs[side].blocks[loops[side]]);
@@ -57,7 +57,7 @@ impl Proof<'_> {
             return false;
         }
         let is_shown = self.or_forgotten(|proof| {
-            proof.in_step.insert(loops, true);
+            proof.facts.in_step.insert(loops, true);
             let [first, second] = [(0, first), (1, second)].map(|(side, value)| Thunk::Value {
                 side,
                 value,
@@ -66,7 +66,7 @@ impl Proof<'_> {
             });
             proof.elsewhere(Space::default(), loops, |proof| proof.equal(&first, &second))
         });
-        self.in_step.insert(loops, is_shown);
+        self.facts.in_step.insert(loops, is_shown);
         is_shown
     }
 
@@ -83,7 +83,7 @@ impl Proof<'_> {
         let [Some(first), Some(other)] = bodies.map(|body| body.parent) else { return false };
         let ends = [0, 1].map(|side| (loops[side], bodies[side].statements.len()));
         self.or_forgotten(|proof| {
-            proof.pairs.insert((a, b), Pair::Same(layout.clone(), offset));
+            proof.facts.pairs.insert((a, b), Pair::Same(layout.clone(), offset));
             if row_major(sizes).as_ref() == Some(layout) {
                 proof.give_name(a, b, offset);
             }
@@ -97,7 +97,7 @@ impl Proof<'_> {
 
     /// Whether something is shown. If not, what was found on the way is forgotten.
     pub(super) fn or_forgotten(&mut self, shown: impl FnOnce(&mut Self) -> Shown<()>) -> bool {
-        let known = self.facts();
+        let known = self.facts.clone();
         let is_shown = shown(self).is_ok();
         if !is_shown {
             self.replace_facts(known);
@@ -105,20 +105,9 @@ impl Proof<'_> {
         is_shown
     }
 
-    /// What is shown.
-    pub(super) fn facts(&self) -> Facts {
-        (self.pairs.clone(), self.names.clone(), self.lemmas.clone(), self.in_step.clone())
-    }
-
-    /// Takes this for shown, and nothing else; returns what was.
+    /// Relies on these facts alone; returns those of before.
     pub(super) fn replace_facts(&mut self, facts: Facts) -> Facts {
-        let all = (&mut self.pairs, &mut self.names, &mut self.lemmas, &mut self.in_step);
-        let known = (
-            mem::replace(all.0, facts.0),
-            mem::replace(all.1, facts.1),
-            mem::replace(all.2, facts.2),
-            mem::replace(all.3, facts.3),
-        );
+        let known = mem::replace(&mut self.facts, facts);
         self.note_names();
         known
     }

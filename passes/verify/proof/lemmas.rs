@@ -55,20 +55,20 @@ impl Proof<'_> {
         }
         let lemma = numbered(&self.space, [a, b])?;
         let wide = self.widened(&lemma)?;
-        if wide.iter().any(|wide| self.lemmas.get(wide) == Some(&true)) {
+        if wide.iter().any(|wide| self.facts.lemmas.get(wide) == Some(&true)) {
             return Ok(true);
         }
-        if let Some(is_shown) = self.lemmas.get(&lemma) {
+        if let Some(is_shown) = self.facts.lemmas.get(&lemma) {
             return Ok(*is_shown);
         }
         // What depends on itself is not shown.
-        self.lemmas.insert(lemma.clone(), false);
+        self.facts.lemmas.insert(lemma.clone(), false);
         let [first, second] = [0, 1].map(|k| lemma.elements[k].thunk());
         let is_shown = self.elsewhere(space_of(&lemma), blocks, |proof| proof.equal(&first, &second)).is_ok();
         if let Some(wide) = wide.filter(|_| is_shown && self.is_of_all(&lemma)) {
-            self.lemmas.insert(wide, true);
+            self.facts.lemmas.insert(wide, true);
         }
-        self.lemmas.insert(lemma, is_shown);
+        self.facts.lemmas.insert(lemma, is_shown);
         Ok(is_shown)
     }
 

@@ -84,7 +84,7 @@ impl Proof<'_> {
         }
     }
 
-    /// What an iteration of a loop begins with, where it is not found which store left it.
+    /// The element that an iteration of a loop begins with, where it is not found which store left it.
     fn start_of(&self, block: BlockId, iteration: Option<Linear>, stop: Undecided) -> Shown<Origin> {
         match (stop, iteration) {
             (Undecided::Unproved(_), Some(iteration)) => Ok(Origin::Start(block, Some(iteration))),

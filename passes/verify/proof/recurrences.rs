@@ -108,11 +108,11 @@ impl Proof<'_> {
 
     /// Whether two elements are equal in each iteration, by induction.
     fn recurs(&mut self, lemma: Lemma, count: &Counted) -> bool {
-        if let Some(known) = self.lemmas.get(&lemma) {
+        if let Some(known) = self.facts.lemmas.get(&lemma) {
             return *known;
         }
         let is_shown = self.or_forgotten(|proof| {
-            proof.lemmas.insert(lemma.clone(), true);
+            proof.facts.lemmas.insert(lemma.clone(), true);
             let parents = [0, 1].map(|k| {
                 let ElementIn { side, at, .. } = lemma.elements[k];
                 proof.programs[side].blocks[at.0].parent.unwrap_or_default()
@@ -138,7 +138,7 @@ impl Proof<'_> {
                 proof.equal(first, second)
             })
         });
-        self.lemmas.insert(lemma, is_shown);
+        self.facts.lemmas.insert(lemma, is_shown);
         is_shown
     }
 

@@ -68,19 +68,19 @@ impl Proof<'_> {
     /// The name of a buffer's elements, and how many elements further those of that name are.
     pub(super) fn name(&self, side: usize, of: BufferAt) -> Option<(String, i64)> {
         let ((buffer, at), offset) = match side {
-            0 => self.names[0].get(&of).map(|_| (of, 0))?,
-            _ => *self.names[1].get(&of)?,
+            0 => self.facts.names[0].get(&of).map(|_| (of, 0))?,
+            _ => *self.facts.names[1].get(&of)?,
         };
         Some((format!("buffer {buffer} at {at:?}{:?}", self.moment(side, of.1.0)), offset))
     }
 
     /// Gives elements of two buffers one name, if they have none.
     pub(super) fn give_name(&mut self, a: BufferAt, b: BufferAt, offset: i64) -> bool {
-        let is_free = |side: usize, of: &BufferAt| !self.names[side].contains_key(of);
+        let is_free = |side: usize, of: &BufferAt| !self.facts.names[side].contains_key(of);
         let is_new = is_free(0, &a) && is_free(1, &b);
         if is_new {
-            self.names[0].insert(a, (b, 0));
-            self.names[1].insert(b, (a, offset));
+            self.facts.names[0].insert(a, (b, 0));
+            self.facts.names[1].insert(b, (a, offset));
             self.note_names();
         }
         is_new
@@ -93,10 +93,10 @@ impl Proof<'_> {
         if !self.are_at_once([a.1.0, b.1.0]) {
             return false;
         }
-        if !self.pairs.contains_key(&(a, b)) {
+        if !self.facts.pairs.contains_key(&(a, b)) {
             self.show_pair(&sizes, a, b, (&plain, 0));
         }
-        match self.pairs.get(&(a, b)) {
+        match self.facts.pairs.get(&(a, b)) {
             Some(Pair::Same(layout, offset)) if *layout == plain => {
                 let offset = *offset;
                 self.give_name(a, b, offset)
@@ -162,7 +162,7 @@ impl Proof<'_> {
         if !self.are_at_once([a.of.1.0, b.of.1.0]) {
             return Ok(false);
         }
-        match self.pairs.get(&key) {
+        match self.facts.pairs.get(&key) {
             Some(Pair::Open) => return Ok(false),
             Some(Pair::Same(layout, offset)) => {
                 let (layout, offset) = (layout.clone(), *offset);
@@ -192,18 +192,18 @@ impl Proof<'_> {
     fn show_pair(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, place: (&AddressMap, i64)) -> bool {
         let [first, second] = [(0, a), (1, b)].map(|(side, of)| self.signatures[side].get(&of));
         if first.zip(second).is_some_and(|(first, second)| first != second) {
-            self.pairs.insert((a, b), Pair::Open);
+            self.facts.pairs.insert((a, b), Pair::Open);
             return false;
         }
         let is_shown = match self.is_start(0, a) && self.is_start(1, b) {
             true => self.show_invariant(sizes, [a, b], place),
             false => {
                 // What depends on itself is not shown.
-                self.pairs.insert((a, b), Pair::Open);
+                self.facts.pairs.insert((a, b), Pair::Open);
                 self.show(sizes, a, b, place).is_ok()
             }
         };
-        self.pairs.insert((a, b), if is_shown { Pair::Same(place.0.clone(), place.1) } else { Pair::Open });
+        self.facts.pairs.insert((a, b), if is_shown { Pair::Same(place.0.clone(), place.1) } else { Pair::Open });
         is_shown
     }
 
@@ -224,7 +224,7 @@ impl Proof<'_> {
         let space = std::mem::replace(&mut self.space, space);
         let memo = std::mem::take(&mut self.memo);
         let naming = self.naming.take();
-        // What assertions say at a place is not of these variables.
+        // A range that assertions say at a place is not of these variables.
         let ranges = self.index_ranges.clone();
         self.index_ranges.retain(|known| !known.places.iter().any(|place| matches!(place, Place::At(_))));
         let was_finding = std::mem::replace(&mut self.is_finding_ranges, false);

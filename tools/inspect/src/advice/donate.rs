@@ -3,11 +3,11 @@
 //! JAX donates whole arguments of a function: `donate(k, v)` of `f32[8] k`, `f32[8] v` and the outputs `f32[2], f32[8],
 //! f32[8]` gives output 1 the memory of `k` and output 2 that of `v`. Donating `v` alone gives it to output 1.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate};
+use super::{AdviceKind, Advised, BufferPlace, Candidate, elide};
 use crate::hlo::origins::Provenance;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Array, Operation, Shape};
+use tensor_layout::operations::{Array, Shape};
 
 /// A pair of an output and a parameter's number.
 type Donation = (usize, usize);
@@ -101,7 +101,7 @@ fn donated(module: &Module, pairs: &[Donation]) -> Option<Module> {
     for own in &mut changed.computations[module.entry].instructions {
         // The copy is there because the argument must not be overwritten.
         if own.opcode == "copy" && is_same(own) {
-            (own.opcode, own.operation) = ("bitcast".to_string(), Operation::Bitcast);
+            elide(own);
         }
     }
     let is_tuple = matches!(module.computations[module.entry].result().shape, Shape::Tuple(_));

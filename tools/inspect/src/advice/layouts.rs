@@ -4,12 +4,12 @@
 //! layout may have that one: the copies do nothing then. JAX asks for an order of dimensions; the tiles are the machine's,
 //! so a layout with other tiles cannot be asked for.
 
-use super::{AdviceKind, Advised, AdvisedEnd, BufferPlace, Candidate, leaves_mut};
+use super::{AdviceKind, Advised, AdvisedEnd, BufferPlace, Candidate, elide, leaves_mut};
 use crate::hlo::origins::Provenance;
 use layout_plan::memory::{RelayoutKind, relayout};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use tensor_layout::hlo::Module;
-use tensor_layout::operations::{Array, Operation, Shape};
+use tensor_layout::operations::{Array, Shape};
 use tensor_layout::tiled::Layout;
 
 /// An end of the program in another layout, with the copies that do nothing then.
@@ -38,16 +38,24 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     };
     let pairs: Vec<Vec<OtherEnd>> = arguments.iter().filter_map(together).collect();
     let single = arguments.iter().chain(&outputs).map(|end| vec![end.clone()]);
-    let keeps = |ends: &Vec<OtherEnd>| keeps_donations(program, ends);
-    single.chain(pairs).filter(keeps).map(|ends| candidate(program, ends)).collect()
+    // An argument and the output that takes its memory change together: XLA donates none of another layout.
+    let partners = partners(program);
+    let keeps_donations = |ends: &Vec<OtherEnd>| {
+        let changes = |other| ends.iter().any(|end| (end.k, end.output) == other);
+        ends.iter().all(|end| partners.get(&(end.k, end.output)).is_none_or(|other| changes(*other)))
+    };
+    single.chain(pairs).filter(keeps_donations).map(|ends| candidate(program, ends)).collect()
 }
 
-/// Whether an argument and the output that takes its memory change together: XLA donates none of another layout.
-fn keeps_donations(program: &Advised, ends: &[OtherEnd]) -> bool {
-    let is_one = |k: usize, output| ends.iter().any(|end| (end.k, end.output) == (k, output));
+/// An end of the program: the instruction of a parameter or the root, and the number of a result.
+type End = (usize, Option<usize>);
+
+/// For each end that shares memory by a donation, the other one.
+fn partners(program: &Advised) -> HashMap<End, End> {
     let entry = program.entry();
-    let mut donated = program.entry_buffers().donated.iter();
-    donated.all(|pair| is_one(entry.parameters[pair.operand], None) == is_one(entry.root, Some(pair.result)))
+    let donated = program.entry_buffers().donated.iter();
+    let pairs = donated.map(|own| ((entry.parameters[own.operand], None), (entry.root, Some(own.result))));
+    pairs.flat_map(|(argument, output)| [(argument, output), (output, argument)]).collect()
 }
 
 /// The layout that an argument is copied into by all that read it.
@@ -169,7 +177,7 @@ fn changed(module: &Module, ends: &[OtherEnd]) -> Option<Module> {
             }
             // A move into another memory stays one.
             if matches!(&instruction.shape, Shape::Array(array) if array.layout.memory_space == 0) {
-                (instruction.opcode, instruction.operation) = ("bitcast".to_string(), Operation::Bitcast);
+                elide(instruction);
             }
         }
         let leaf = end.output.unwrap_or(0);

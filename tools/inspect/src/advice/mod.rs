@@ -39,8 +39,8 @@ use price::Prices;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
-use tensor_layout::hlo::{Computation, Module};
-use tensor_layout::operations::{Array, Shape, leaves};
+use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::operations::{Array, Operation, Shape, leaves};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -126,8 +126,8 @@ const TRIED: usize = 24;
 const TRIED_OF_LONG: usize = 4;
 const LONG: usize = 10_000;
 
-/// The least saving that is reported, as a part of the peak.
-const LEAST_PART: i64 = 1000;
+/// The least saving and the least padding that are reported, as a part of the peak.
+pub const LEAST_PART: i64 = 1000;
 
 impl<'m> Advised<'m> {
     /// At most `top` changes, those that save most first.
@@ -217,6 +217,11 @@ impl<'m> Advised<'m> {
         &self.used.frames[&(self.module.entry, RunsAs::Entry)]
     }
 
+    /// The origin of an instruction of the entry.
+    fn origin(&self, k: usize) -> Provenance {
+        self.origins.get(&self.entry().instructions[k], (self.module.entry, k))
+    }
+
     /// The buffer that a leaf of the entry is in.
     fn buffer(&self, (k, leaf): (usize, usize)) -> Option<&'m Buffer> {
         let found = self.entry_buffers();
@@ -266,6 +271,11 @@ impl<'m> Advised<'m> {
     fn temporaries(&self) -> impl Iterator<Item = &'m LiveBuffer> {
         self.live.iter().filter(|own| own.buffer.role == Role::Temporary)
     }
+}
+
+/// Takes a copy out of a changed program: its result is its operand.
+fn elide(copy: &mut Instruction) {
+    (copy.opcode, copy.operation) = ("bitcast".to_string(), Operation::Bitcast);
 }
 
 /// The arrays of a shape, which may change.

@@ -2,10 +2,10 @@
 //!
 //! All temporaries that one line of the program makes change together, if one is live at the peak. What only moves or
 //! renames their bytes changes with them, and what is made of them alone: JAX computes bf16 of bf16. So does a gradient of
-//! their sizes. Or all arrays of an argument change, which the function widens again at once. An argument that an output has the shape of
-//! is a state, which keeps its type, and the compiler adds what it scatters in f32.
+//! their sizes. Or all arrays of an argument change, which the function widens again at once. An argument that an output
+//! has the shape of is a state, which keeps its type, and the compiler adds what it scatters in f32.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut, recompute};
+use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
 use crate::hlo::origins::Provenance;
 use layout_plan::memory::{Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -43,7 +43,7 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
             };
             groups.entry((false, line.clone())).or_default().insert((*frame, number));
             // A gradient has the type of its value: a line that makes no value has nothing to change.
-            if !origin.op_name.as_ref().is_some_and(|name| name.contains("transpose(")) {
+            if !origin.is_backward() {
                 origins.entry((false, line)).or_insert(origin);
             }
         }
@@ -112,7 +112,7 @@ fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>) {
         leaves(&entry.instructions[k].shape)[leaf]
     };
     let is_wide = |number: &usize| array(*number).element == FROM && !array(*number).dims.is_empty();
-    let is_gradient = |number: usize| recompute::is_backward(program, found.buffers[number].made.0);
+    let is_gradient = |number: usize| program.origin(found.buffers[number].made.0).is_backward();
     for (k, instruction) in entry.instructions.iter().enumerate() {
         let of = |k: usize| found.of[k].iter().flatten().copied().filter(is_wide);
         let operands: Vec<usize> = instruction.operands.iter().flat_map(|operand| of(*operand)).collect();

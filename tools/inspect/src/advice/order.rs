@@ -10,11 +10,11 @@
 //!
 //! Products and convolutions, and what they read, are in XLA's order whatever the text says.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
+use super::{AdviceKind, Advised, BufferPlace, Candidate, elide, leaves_mut};
 use layout_plan::memory::{Buffer, Footprint, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Instruction, Module};
-use tensor_layout::operations::{Array, Operation, leaves};
+use tensor_layout::operations::{Array, leaves};
 use tensor_layout::sets::DisjointSets;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
@@ -74,7 +74,7 @@ fn is_in_order(array: &Array) -> bool {
 fn is_free(program: &Advised, k: usize, source: usize, readers: &[usize]) -> bool {
     let instructions = &program.entry().instructions;
     let mut near = readers.iter().chain(&instructions[k].operands).chain([&k]).map(|own| &instructions[*own]);
-    // What is copied lies so by XLA's choice, unless it is a copy of a value in this layout.
+    // A copy lies so by XLA's choice, unless it is one of a value in this layout.
     instructions[source].shape == instructions[k].shape && !near.any(|own| is_product(program.module, own))
 }
 
@@ -99,10 +99,7 @@ fn reordered(target: &Target, array: &Array) -> Option<Array> {
 }
 
 fn candidate<'p>(program: &'p Advised, group: BTreeSet<usize>) -> Option<Candidate<'p>> {
-    let origin = |own: &usize| {
-        let made = program.entry_buffers().buffers[*own].made.0;
-        program.origins.get(&program.entry().instructions[made], (program.module.entry, made))
-    };
+    let origin = |own: &usize| program.origin(program.entry_buffers().buffers[*own].made.0);
     let origin = group.iter().map(origin).find(|own| own.source.is_some())?;
     let line = origin.source.clone()?;
     let buffers = &program.entry_buffers().buffers;
@@ -140,8 +137,7 @@ fn changed(program: &Advised, group: &BTreeSet<usize>) -> Option<Module> {
     for (k, before) in program.entry().instructions.iter().enumerate().filter(|(_, own)| own.opcode == "copy") {
         let of = |instructions: &[Instruction]| instructions[before.operands[0]].shape == instructions[k].shape;
         if of(&entry.instructions) && !of(&program.entry().instructions) {
-            (entry.instructions[k].opcode, entry.instructions[k].operation) =
-                ("bitcast".to_string(), Operation::Bitcast);
+            elide(&mut entry.instructions[k]);
         }
     }
     Some(changed)

@@ -25,14 +25,12 @@ const MOST: usize = 64;
 
 /// A candidate for each line whose values are kept for the backward pass.
 pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
-    let entry = program.module.entry;
     let mut groups: BTreeMap<String, (BTreeSet<usize>, Provenance)> = BTreeMap::new();
     for own in program.temporaries().filter(|own| own.frame == RunsAs::Entry) {
         let (k, leaf) = own.buffer.made;
-        let origin = program.origins.get(&program.entry().instructions[k], (entry, k));
+        let origin = program.origin(k);
         let (Some(line), Some(buffer)) = (origin.source.clone(), program.entry_buffers().of[k][leaf]) else { continue };
-        let is_forward = origin.op_name.as_ref().is_some_and(|name| name.contains("jvp("));
-        if is_forward && !is_backward(program, k) && is_backward(program, own.buffer.live.1) {
+        if origin.is_forward() && program.origin(own.buffer.live.1).is_backward() {
             groups.entry(line).or_insert_with(|| (BTreeSet::new(), origin)).0.insert(buffer);
         }
     }
@@ -42,12 +40,6 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     };
     let lines: Vec<String> = groups.iter().filter(|(_, own)| large(own)).map(|(line, _)| line.clone()).collect();
     groups.into_iter().map(|(line, (group, origin))| candidate(program, &line, &lines, group, origin)).collect()
-}
-
-/// Whether an instruction of the entry is of the backward pass.
-pub(super) fn is_backward(program: &Advised, k: usize) -> bool {
-    let origin = program.origins.get(&program.entry().instructions[k], (program.module.entry, k));
-    origin.op_name.is_some_and(|name| name.contains("transpose("))
 }
 
 fn candidate<'p>(
@@ -136,7 +128,7 @@ impl<'p> Remaking<'p> {
     fn changed(mut self) -> Option<Module> {
         for k in 0..self.entry.instructions.len() {
             let mut instruction = self.entry.instructions[k].clone();
-            let late = is_backward(self.program, k);
+            let late = self.program.origin(k).is_backward();
             for operand in &mut instruction.operands {
                 if !late || !self.is_dropped(*operand) {
                     *operand = self.new[*operand];
@@ -162,7 +154,7 @@ impl<'p> Remaking<'p> {
     /// Whether a value is in a buffer that is not kept.
     fn is_dropped(&self, k: usize) -> bool {
         self.program.entry_buffers().of[k].iter().flatten().any(|own| self.group.contains(own))
-            && !is_backward(self.program, k)
+            && !self.program.origin(k).is_backward()
     }
 
     /// Whether a value is there for the instruction `late` anyway.

@@ -19,6 +19,22 @@ pub struct Provenance {
     pub op_name: Option<String>,
 }
 
+impl Provenance {
+    /// Whether it is of a forward pass that JAX differentiates: `jvp(..)`, and not of its backward pass.
+    pub fn is_forward(&self) -> bool {
+        self.is_in("jvp(") && !self.is_backward()
+    }
+
+    /// Whether it is of a backward pass: `transpose(jvp(..))`.
+    pub fn is_backward(&self) -> bool {
+        self.is_in("transpose(")
+    }
+
+    fn is_in(&self, scope: &str) -> bool {
+        self.op_name.as_ref().is_some_and(|name| name.contains(scope))
+    }
+}
+
 /// The file and the line of an instruction, and its `op_name`.
 pub fn provenance(Source { op_name, file, line, .. }: &Source) -> Provenance {
     let line = line.map_or(String::new(), |line| format!(":{line}"));

@@ -1,7 +1,7 @@
 //! The memory report on one screen, about 40 lines of 100 columns; a table of several files; and a difference of two.
 
 use super::summary::{Bytes, Listed, LiveTensor, Memory, Peak, Replicated, Share, Summary, Tensor};
-use crate::advice::Advice;
+use crate::advice::{Advice, LEAST_PART};
 use std::collections::BTreeMap;
 use tensor_layout::text::counted;
 
@@ -199,8 +199,8 @@ fn part(bytes: i64, whole: i64) -> String {
 }
 
 fn worst(out: &mut String, summary: &Summary) {
-    // Below a thousandth of the peak, padding decides nothing.
-    let wasted = |own: &&Tensor| own.footprint.padded_bytes - own.footprint.logical_bytes >= summary.peak.bytes / 1000;
+    let least = summary.peak.bytes / LEAST_PART;
+    let wasted = |own: &&Tensor| own.footprint.padded_bytes - own.footprint.logical_bytes >= least;
     let worst: Vec<&Tensor> = summary.worst.iter().filter(wasted).collect();
     match worst.is_empty() {
         false => line(out, "\nmost padding"),
