@@ -1,27 +1,19 @@
 //! `#layout.swizzled`: its map, and its checks against a type.
 //!
 //! A flipped bit is the remainder by 2 of a sum, but upstream's analysis of a map with such remainders takes all memory. So
-//! the map is that of the layout below, with one result more that is not affine: `d0 mod d0`. Passes that need an affine
-//! map, such as `--normalize-memrefs`, leave memrefs with it alone.
+//! the map is the identity, with one result more that is not affine: `d0 mod d0`. Passes that need an affine map, such as
+//! `--normalize-memrefs`, leave memrefs with it alone. It has no symbols, so an allocation takes no operands for them.
 
 use crate::element::{bits, not_a_number};
-use crate::{tensor_layout_rules, tiled_rules};
-use ::tensor_layout::swizzled::{Addresses, Inner, SwizzledLayout};
+use ::tensor_layout::swizzled::{Addresses, SwizzledLayout};
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap, Type};
 
-/// The map of the layout below, and a result that is not affine.
-pub fn affine_map<'c>(context: &'c Context, layout: &SwizzledLayout) -> AffineMap<'c> {
-    let below = match &layout.inner {
-        Inner::Tiled(tiled) => tiled_rules::affine_map(context, tiled),
-        Inner::Tensor(tensor) => tensor_layout_rules::affine_map(context, tensor),
-    };
-    let mut results: Vec<_> = (0..below.result_count()).filter_map(|k| below.result(k).ok()).collect();
-    if layout.rank() > 0 {
-        let dim = AffineExpr::dim(context, 0);
-        results.push(AffineExpr::modulo(dim, dim));
-    }
-    AffineMap::new(context, layout.rank(), below.symbol_count(), &results)
+/// The identity, and a result that is not affine.
+pub fn affine_map<'c>(context: &'c Context, rank: usize) -> AffineMap<'c> {
+    let dims = (0..rank).map(|k| AffineExpr::dim(context, k));
+    let first = (rank > 0).then(|| AffineExpr::dim(context, 0)).map(|dim| AffineExpr::modulo(dim, dim));
+    AffineMap::new(context, rank, 0, &dims.chain(first).collect::<Vec<_>>())
 }
 
 /// The addresses of the layout on a shape; `None` is a dynamic size.

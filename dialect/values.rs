@@ -153,15 +153,15 @@ pub fn layout(of: Type) -> Option<Attribute> {
 /// The affine map of memrefs with this layout; `None` if the attribute is no layout of this dialect.
 ///
 /// The map takes a logical index to the index in the expanded sizes of a tiled layout, to the coordinate along each
-/// axis and the local address of a TensorLayout. That of a swizzled layout is the map of the layout below, with a last
-/// result that is not affine.
+/// axis and the local address of a TensorLayout. That of a swizzled layout is the identity with a last result that is
+/// not affine.
 pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
     let context = borrowed(&attribute.context());
     if let Some(layout) = tiled(attribute) {
         return Some(crate::tiled_rules::affine_map(context, &layout));
     }
     if let Some(layout) = swizzled(attribute) {
-        return Some(crate::swizzled_rules::affine_map(context, &layout));
+        return Some(crate::swizzled_rules::affine_map(context, layout.rank()));
     }
     let layout = tensor_layout(attribute)?;
     Some(crate::tensor_layout_rules::affine_map(context, &layout))
