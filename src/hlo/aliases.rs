@@ -35,9 +35,9 @@ struct AliasEntry<'a> {
 
 /// A part of a shape, and the number of its first leaf.
 #[derive(Clone, Copy)]
-struct AliasedPart<'a> {
-    first: usize,
-    shape: &'a Shape,
+pub(super) struct AliasedPart<'a> {
+    pub first: usize,
+    pub shape: &'a Shape,
 }
 
 /// Reads `{{0}: (1, {2}), ..}`, with an entry for each pair of parts.
@@ -112,10 +112,14 @@ fn entries<'a>(text: &str, result: &'a Shape, operands: &[&'a Shape]) -> Result<
 }
 
 /// The first leaves of the parts of tuples, cached: many aliases name parts of one tuple.
-type FirstLeaves = HashMap<*const Shape, Vec<usize>>;
+pub(super) type FirstLeaves = HashMap<*const Shape, Vec<usize>>;
 
 /// The part of a shape at a list of indices such as `{1,0}`.
-fn part<'a>(cursor: &mut Cursor, shape: &'a Shape, known: &mut FirstLeaves) -> Result<AliasedPart<'a>, Error> {
+pub(super) fn part<'a>(
+    cursor: &mut Cursor,
+    shape: &'a Shape,
+    known: &mut FirstLeaves,
+) -> Result<AliasedPart<'a>, Error> {
     let (mut shape, mut first) = (shape, 0);
     cursor.expect("{", "`{` before a part")?;
     while !cursor.eat("}") {

@@ -34,6 +34,7 @@
 
 mod affine_constants;
 pub mod aliases;
+mod assignment;
 mod async_update;
 mod attributes;
 mod concat_bitcast;
@@ -57,6 +58,7 @@ mod tokens;
 mod tuple_elements;
 
 pub use affine_constants::AffineValues;
+pub use assignment::Assignment;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
 pub use sharding::{DeviceTiles, Sharding, Subgroup, shardings};

@@ -142,13 +142,13 @@ function report(answer) {
 
 // What each form asks and shows. `show` replaces the part of this name.
 const forms = {
-  async program({ text, old, machine, plan, entry, seconds }, show) {
+  async program({ text, assignment, old, machine, plan, entry, seconds }, show) {
     if (!text) return;
     if (old) {
       const difference = ({ difference }) => made("div", {}, heading("Difference"), made("pre", {}, difference));
       show("difference", await part({ op: "hlo", text, old, machine, top: 20 }, difference, "Comparison"));
     }
-    const request = { op: "hlo", html: true, text, machine };
+    const request = { op: "hlo", html: true, text, assignment, machine };
     show("report", await part(request, report, "Report"));
     if (plan) {
       const limit = Number(seconds);
@@ -192,12 +192,16 @@ const forms = {
   },
 };
 
-// The texts that were taken from files, by their field: they are not typed, and so in no link.
+// The texts that were taken from files, by their field, and XLA's addresses: they are not typed, and so in no link.
 const loaded = new Map();
 
 function values(form) {
   const fields = Object.fromEntries(new FormData(form));
-  for (const [field, { text }] of loaded) if (field.form === form) fields[field.name] = text;
+  for (const [field, { text, assignment }] of loaded) {
+    if (field.form !== form) continue;
+    fields[field.name] = text;
+    if (field.name === "text") fields.assignment = assignment;
+  }
   return fields;
 }
 
@@ -270,16 +274,17 @@ async function load(field, files) {
   const output = field.parentElement.querySelector("output");
   try {
     let [file] = files;
+    let assignment;
     let others = 0;
     if (files.length > 1) {
       const names = files.map(({ name, size }) => ({ name, bytes: size }));
       const found = await answered({ op: "dump", files: names }, "Folder");
       if (!found.ok) throw new Error(found.error);
-      file = files.find(({ name }) => name === found.file);
+      [file, assignment] = [found.file, found.assignment].map((own) => files.find(({ name }) => name === own));
       others = found.others;
     }
     if (!file) return;
-    loaded.set(field, { text: await textOf(file) });
+    loaded.set(field, { text: await textOf(file), assignment: assignment && (await textOf(assignment)) });
     const more = others ? `; of ${others + 1} modules this one` : "";
     output.textContent = `${file.name}, ${file.size.toLocaleString("en")} bytes${more}`;
     field.hidden = true;

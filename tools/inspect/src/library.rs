@@ -2,10 +2,10 @@
 
 use crate::clock::Clock;
 use crate::hlo::exhausted::Exhausted;
-use crate::hlo::{self, PageOptions, Report, difference, page, screen};
+use crate::hlo::{self, Dumped, PageOptions, Report, difference, page, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, Capacities, EntryOption, PlanRequest};
-use layout_console::{Complaint, guarded, with_room};
+use layout_console::{Complaint, guarded, read, with_room};
 use layout_plan::plan::Unplanned;
 use serde_json::json;
 use tensor_layout::hlo::Module;
@@ -61,13 +61,14 @@ fn reported<T: Send>(
     })
 }
 
-/// The page of HLO text: as from `layout-inspect hlo --html`, with at most `top` entries in each list.
+/// The page of HLO text: as from `layout-inspect hlo --html`, with at most `top` entries in each list. With the text of
+/// XLA's buffer assignment the addresses are XLA's.
 ///
 /// # Errors
 /// As of [`memory_report`].
-pub fn memory_page(text: &str, machine: &str, top: usize) -> Result<String, Unwritten> {
+pub fn memory_page(text: &str, assignment: Option<&str>, machine: &str, top: usize) -> Result<String, Unwritten> {
     let target = Target::parse(machine).map_err(Unwritten::Machine)?;
-    let asked = PageOptions { machine, target: &target, top: Some(top), plan: None };
+    let asked = PageOptions { machine, target: &target, top: Some(top), plan: None, assignment };
     reported(text, machine, |report| Ok(page(report, asked)?.html))
 }
 
@@ -91,12 +92,17 @@ pub fn memory_difference(texts: [&str; 2], machine: &str, top: usize) -> Result<
     Ok(difference(&before?, &after?, top))
 }
 
-/// The text of a file, decompressed where gzip or zstd compressed it, or of the module of a dump folder.
+/// The text of a file, decompressed where gzip or zstd compressed it, or of the module of a dump folder, and that of the
+/// buffer assignment in the same folder, if there is one.
 ///
 /// # Errors
-/// The file cannot be read or holds no text, or the folder has no module.
-pub fn program_text(file: &str) -> Result<String, Error> {
-    hlo::program_text(file).map_err(|complaint| Error::new(complaint.plain().trim_end()))
+/// A file cannot be read or holds no text, or the folder has no module.
+pub fn program_text(file: &str) -> Result<(String, Option<String>), Error> {
+    let found = hlo::program(file).and_then(|Dumped { text, assignment }| {
+        let assignment = assignment.map(|path| read(&path.to_string_lossy())).transpose()?;
+        Ok((text, assignment))
+    });
+    found.map_err(|complaint| Error::new(complaint.plain().trim_end()))
 }
 
 /// The memory report of HLO text: as `layout-inspect hlo`, with at most `top` entries in each list. The JSON object is

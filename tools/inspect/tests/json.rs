@@ -798,7 +798,15 @@ fn texts_for_people_are_those_of_the_command_line() {
     let options = ["--html", "-", "--plan", "--entry", "free", "--top", "1", "--machine", "cpu"];
     assert_eq!(answer(&planned)["html"], printed(&[&["hlo", &newer], &options[..]].concat()));
     let sized = |name: &str| json!({"name": format!("dump/{name}"), "bytes": 9});
-    let names = ["old.hlo", "module_1.f.before_optimizations.txt", "module_1.f.after_optimizations.txt"];
+    let [assignment, module] = ["-buffer-assignment", ""].map(|end| format!("module_1.f.after_optimizations{end}.txt"));
+    let names = ["old.hlo", "module_1.f.before_optimizations.txt", &assignment, &module];
     let chosen = answer(&json!({"op": "dump", "files": names.map(sized)}));
-    assert_eq!(chosen, json!({"ok": true, "file": "dump/module_1.f.after_optimizations.txt", "others": 1}));
+    let named = |name: &str| format!("dump/{name}");
+    let expected = json!({"ok": true, "file": named(&module), "assignment": named(&assignment), "others": 1});
+    assert_eq!(chosen, expected);
+    let alone = answer(&json!({"op": "dump", "files": [sized(&module)]}));
+    assert_eq!(alone, json!({"ok": true, "file": named(&module), "others": 0}));
+    let wrong =
+        answer(&json!({"op": "hlo", "text": new, "html": true, "assignment": "BufferAssignment:\nallocation 0:"}));
+    assert_eq!((&wrong["ok"], &wrong["in"], &wrong["at"]), (&json!(false), &json!("assignment"), &json!(18)));
 }

@@ -50,6 +50,77 @@ fn a_folder_is_its_last_stage_and_its_largest_module() {
     assert!(out.is_empty() && code == Some(1) && err.contains("--xla_dump_hlo_as_text"), "{err}");
 }
 
+const PROGRAM: &str = "HloModule f, is_scheduled=true
+
+ENTRY main {
+  x = f32[1024]{0:T(1024)} parameter(0)
+  a = f32[1024]{0:T(1024)} negate(x)
+  b = f32[2048]{0:T(1024)} concatenate(a, x), dimensions={0}
+  ROOT r = f32[512]{0:T(512)} slice(b), slice={[512:1024]}
+}
+";
+const ASSIGNMENT: &str = "BufferAssignment:
+allocation 0: size 4096, parameter 0, shape |f32[1024]| at ShapeIndex {}:
+ value: <0 x @0> (size=4096,offset=0): f32[1024]{0:T(1024)}
+allocation 1: size 2048, maybe-live-out:
+ value: <3 r @0> (size=2048,offset=0): f32[512]{0:T(512)}
+allocation 2: size 20480, preallocated-temp:
+ value: <1 a @0> (size=4096,offset=0): f32[1024]{0:T(1024)}
+ value: <2 b @0> (size=8192,offset=12288): f32[2048]{0:T(1024)}
+";
+
+/// The page of what is in a file, and the warnings.
+fn page(file: &str) -> (String, String) {
+    let (out, err, code) = outcome(&["hlo", file, "--html", "-"]);
+    assert_eq!(code, Some(0), "{err}");
+    (out, err)
+}
+
+/// The lower edges of the rectangles of a page, in bytes, by the name of the buffer.
+fn addresses(page: &str, whole: f64) -> Vec<(String, i64)> {
+    let rectangles = page.split("<rect class=\"buffer\"").skip(1);
+    let mut found: Vec<_> = rectangles
+        .map(|rectangle| {
+            let number = |name: &str| {
+                let text = rectangle.split_once(&format!(" {name}=\"")).unwrap().1.split('"').next();
+                text.unwrap().parse::<f64>().unwrap()
+            };
+            let name = rectangle.split_once("<title>").unwrap().1.split(' ').next().unwrap();
+            let below = 240.0 - number("y") - number("height");
+            (name.to_string(), (below / 240.0 * whole / 1024.0).round() as i64)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_page_has_the_addresses_of_the_dump() {
+    let (module, beside) = ("module_0001.jit_f.after_optimizations.txt", "-buffer-assignment.txt");
+    let beside = module.replace(".txt", beside);
+    let folder = dump("assigned", &[(module, PROGRAM), (&beside, ASSIGNMENT)]);
+    let (own, told) = page(&folder);
+    assert_eq!(told, "");
+    assert!(own.contains("XLA's buffer assignment, whose allocations take <data value=\"26624\""), "{own}");
+    let kib = |names: &[(&str, i64)]| names.iter().map(|(name, n)| (name.to_string(), *n)).collect::<Vec<_>>();
+    assert_eq!(addresses(&own, 26624.0), kib(&[("a", 6), ("b", 18), ("r", 4), ("x", 0)]));
+    // The file alone has them, too, and the same text elsewhere has not.
+    assert_eq!(page(&format!("{folder}/{module}")).0, own);
+    let (other, _) = page(&file("elsewhere.txt", PROGRAM));
+    assert!(other.contains("The text has no addresses") && !other.contains("assignment"));
+    // A buffer without an address is not drawn.
+    let less = dump("less", &[(module, PROGRAM), (&beside, &ASSIGNMENT.replace("<1 a", "<1 gone"))]);
+    let (less, _) = page(&less);
+    assert_eq!(addresses(&less, 26624.0), kib(&[("b", 18), ("r", 4), ("x", 0)]));
+    assert!(less.contains("no address for <data value=\"4096\""), "{less}");
+    // A text of another form is a warning, and the page as without it.
+    let wrong = dump("wrong", &[(module, PROGRAM), (&beside, &ASSIGNMENT.replace("size 20480", "20480"))]);
+    let (page, told) = page(&wrong);
+    assert_eq!(page, other);
+    let warning = "6:1: warning: expected `allocation NUMBER: size BYTES, ..:`";
+    assert!(told.starts_with(&format!("{wrong}/{beside}:{warning}\n")), "{told}");
+}
+
 const ERROR: &str = "\
 Traceback (most recent call last):
 jaxlib.XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 33.50G of 16.00G hbm. Exceeded hbm capacity by 17.50G.

@@ -26,9 +26,9 @@ fn written(text: &str, machine: &str, found: Result<Written, Unwritten>) -> PyRe
     found.map(|Written { json, text }| (json, text)).map_err(|why| unwritten(text, machine, why))
 }
 
-/// The text of a file, decompressed where it is compressed.
+/// The text of a file, decompressed where it is compressed, and that of its buffer assignment.
 #[pyfunction]
-pub fn program_text(py: Python, path: &str) -> PyResult<String> {
+pub fn program_text(py: Python, path: &str) -> PyResult<(String, Option<String>)> {
     py.detach(|| layout_inspect::program_text(path)).map_err(plain)
 }
 
@@ -42,9 +42,9 @@ pub fn memory_report(py: Python, text: &str, machine: &str, top: Whole) -> PyRes
 
 /// The report of HLO text as a page.
 #[pyfunction]
-pub fn memory_page(py: Python, text: &str, machine: &str, top: Whole) -> PyResult<String> {
+pub fn memory_page(py: Python, text: &str, assignment: Option<&str>, machine: &str, top: Whole) -> PyResult<String> {
     let top = count("top", top, usize::MAX)?;
-    let found = py.detach(|| layout_inspect::memory_page(text, machine, top));
+    let found = py.detach(|| layout_inspect::memory_page(text, assignment, machine, top));
     found.map_err(|why| unwritten(text, machine, why))
 }
 

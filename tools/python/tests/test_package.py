@@ -342,6 +342,12 @@ class Programs(unittest.TestCase):
             self.assertEqual(tl.report(folder).module, "chain")
             Path(folder, "module_0002.jit_b.oom_intermediate_module.txt").write_text(small)
             self.assertEqual(tl.report(Path(folder)).module, "small")
+            # The page has the addresses of the dump.
+            assigned = "BufferAssignment:\nallocation 0: size 99999, preallocated-temp:\n value: <0 b @0> (size=53248,offset=512):\n"
+            Path(folder, "module_0002.jit_b.after_optimizations-buffer-assignment.txt").write_text(assigned)
+            page = Path(folder, "page.html")
+            tl.report(folder).to_html(page)
+            self.assertIn("XLA's buffer assignment", page.read_text())
 
     def test_warnings(self):
         text = SCHEDULED.replace("is_scheduled=true", "is_scheduled=true, newest=1", 1)

@@ -25,9 +25,9 @@ use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complaint, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
 use clap::builder::NonEmptyStringValueParser;
-pub use dump::text as program_text;
+pub use dump::{Dumped, program};
 use exhausted::Exhausted;
-use layout_console::{Complaint, Stop, check_output, stream, warn, write};
+use layout_console::{Complaint, Stop, check_output, read, stream, warn, write};
 pub use measure::Report;
 pub use page::{PLAN_SECONDS, PageOptions, WrittenPage, page};
 use rows::Program;
@@ -166,7 +166,7 @@ fn one(
     target: &Target,
     most: Option<f64>,
 ) -> Result<Option<(Summary, Option<Complaint>)>, Complaint> {
-    let text = dump::text(file)?;
+    let text = dump::program(file)?.text;
     let (module, peaks) = match ordered(options, file, &text) {
         Ok(found) => found,
         Err(complaint) => {
@@ -187,10 +187,11 @@ fn one(
     Ok(Some((summary, over)))
 }
 
-/// A report, with the file and the text that it is of.
+/// A report, with the file and the text that it is of, and the file with XLA's addresses.
 struct Exported<'m> {
     file: &'m str,
     text: &'m str,
+    assignment: Option<PathBuf>,
     report: &'m Report<'m>,
 }
 
@@ -218,7 +219,7 @@ fn export(
     let [file] = &options.files[..] else {
         return Err(Complaint::new(format!("{option} must have one file, found {}", options.files.len())));
     };
-    let text = dump::text(file)?;
+    let Dumped { text, assignment } = dump::program(file)?;
     let not_whole = |complaint| match Exhausted::read(&text) {
         Some(error) => {
             Complaint::about(file, format!("an error has no {form}, since it does not list all: {}", error.next))
@@ -227,7 +228,9 @@ fn export(
     };
     let (module, peaks) = ordered(options, file, &text).map_err(not_whole)?;
     let report = Report::new(&module, target).map_err(|error| Complaint::in_file(file, &text, &[error]))?;
-    write(&Exported { file, text: &text, report: &report.with_order_peaks(peaks) })
+    // In another order than XLA's, its addresses may overlap.
+    let assignment = assignment.filter(|_| options.schedule.is_file());
+    write(&Exported { file, text: &text, assignment, report: &report.with_order_peaks(peaks) })
 }
 
 /// Writes the buffers of a program as a trace.
@@ -242,8 +245,13 @@ fn html(options: &HloOptions, to: &Path, target: &Target, own: &Exported, most: 
     spread::only(target, &[("--plan", options.plan, spread::NO_PAGE)])
         .map_err(|error| Complaint::new(error.message))?;
     let plan = options.plan.then(|| (options.entry, Clock::new(Some(options.seconds))));
-    let asked = PageOptions { machine: &options.machine, target, top: options.top, plan };
-    let WrittenPage { html, unplanned } = page(own.report, asked).map_err(|error| own.complaint(error))?;
+    let assignment = own.assignment.as_ref().map(|path| read(&path.to_string_lossy())).transpose()?;
+    let asked =
+        PageOptions { machine: &options.machine, target, top: options.top, plan, assignment: assignment.as_deref() };
+    let WrittenPage { html, unplanned, unassigned } = page(own.report, asked).map_err(|error| own.complaint(error))?;
+    if let (Some(error), Some(path), Some(text)) = (unassigned, &own.assignment, &assignment) {
+        warn(&Complaint::warnings(&path.to_string_lossy(), text, &[error]));
+    }
     write(to, &html)?;
     let unplanned = unplanned.map(|why| complaint(own.file, own.text, why));
     Complaint::together(unplanned.into_iter().chain(own.over(most)?).collect()).map_or(Ok(()), Err)
@@ -258,7 +266,7 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
     };
     match (&options.diff, reports) {
         (Some(old), [new]) => {
-            let text = dump::text(old)?;
+            let text = dump::program(old)?.text;
             let module = module(old, &text)?;
             let before = Report::new(&module, target).and_then(|report| report.summary(usize::MAX));
             let before = before.map_err(|error| Complaint::in_file(old, &text, &[error]))?;
@@ -325,7 +333,7 @@ fn list(options: &HloOptions) -> Result<(), Complaint> {
         return Err(Complaint::new(format!("{listing} must have one file, found {}", options.files.len())));
     };
     let sizes = options.tile.as_deref().map(sizes).transpose()?;
-    let text = dump::text(file)?;
+    let text = dump::program(file)?.text;
     let mut program = Program::new(&text, sizes).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
     warn(&Complaint::warnings(file, &text, program.warnings()));
     drop(text);

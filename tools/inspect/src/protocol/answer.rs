@@ -213,6 +213,9 @@ pub enum Answer {
     Chosen {
         /// The name of the file.
         file: String,
+        /// The name of the file with the buffer assignment of the module, if there is one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        assignment: Option<String>,
         /// How many other modules the folder has.
         others: usize,
     },

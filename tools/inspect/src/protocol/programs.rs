@@ -3,7 +3,7 @@
 use super::answer::{Answer, Failure};
 use super::request::{CheckPlan, Dump, Hlo, Object, Offsets, Plan, Solve};
 use crate::clock::Clock;
-use crate::hlo::dump;
+use crate::hlo::dump::{self, Chosen};
 use crate::hlo::exhausted::Exhausted;
 use crate::hlo::json::each;
 use crate::hlo::measure::Report;
@@ -79,9 +79,13 @@ fn paged(request: &Hlo, report: &Report, target: &Target) -> Result<Answer, Fail
     let plan = request.plan.then_some((request.entry, Clock::new(Some(seconds)).silent()));
     let no_plan = [("plan", request.plan, spread::NO_PAGE)];
     spread::only(target, &no_plan).map_err(|error| Failure::of_field("plan", error))?;
-    let options = PageOptions { machine: &request.machine, target, top: request.top, plan };
+    let assignment = request.assignment.as_deref();
+    let options = PageOptions { machine: &request.machine, target, top: request.top, plan, assignment };
     let written = page(report, options).map_err(|error| Failure::of_field("text", error))?;
-    Ok(Answer::Page { html: written.html })
+    match written.unassigned {
+        Some(error) => Err(Failure::of_field("assignment", error)),
+        None => Ok(Answer::Page { html: written.html }),
+    }
 }
 
 /// The difference of a report from that of an older module.
@@ -96,8 +100,10 @@ fn compared(old: &str, report: &Report, target: &Target, top: usize) -> Result<A
 /// The module of a dump folder.
 pub fn dump(request: &Dump) -> Result<Answer, Failure> {
     let files = request.files.iter().map(|Object(file)| (PathBuf::from(&file.name), file.bytes));
-    let (file, others) = dump::chosen(files).map_err(Error::new)?;
-    Ok(Answer::Chosen { file: file.to_string_lossy().into_owned(), others })
+    let Chosen { module, assignment, others } = dump::chosen(files.collect()).map_err(Error::new)?;
+    let [file, assignment] =
+        [Some(module), assignment].map(|path| path.map(|path| path.to_string_lossy().into_owned()));
+    Ok(Answer::Chosen { file: file.unwrap_or_default(), assignment, others })
 }
 
 /// The program of a request and its requested instructions.

@@ -257,6 +257,8 @@ pub struct Hlo {
     pub entry: EntryOption,
     /// Stop the search for the plan after so many seconds, with the best plan so far; 10 where it is not given.
     pub seconds: Option<f64>,
+    /// The text of XLA's buffer assignment, with the addresses of the page.
+    pub assignment: Option<String>,
     /// Another module: the answer is what the memory of `text` differs by.
     pub old: Option<String>,
     /// How many entries each list of the report has; 3 where it is not given, and 30 of a page.

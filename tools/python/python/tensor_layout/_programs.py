@@ -6,25 +6,34 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _native
 
 _EXHAUSTED = "RESOURCE_EXHAUSTED"
 
 
-def text_of(program: Any, *arguments: Any, **keywords: Any) -> str:
-    """The HLO text of a program, which is compiled where JAX has only lowered it."""
+class Source(NamedTuple):
+    """The HLO text of a program, and that of XLA's buffer assignment where a dump has it."""
+
+    text: str
+    assignment: str | None = None
+
+
+def source_of(program: Any, *arguments: Any, **keywords: Any) -> Source:
+    """The text of a program, which is compiled where JAX has only lowered it."""
+    if isinstance(program, Source):
+        return program
     if isinstance(program, os.PathLike) or _is_path(program):
         os.stat(program)  # Raises what Python raises for files that are not there.
-        return _native.program_text(os.fspath(program))
+        return Source(*_native.program_text(os.fspath(program)))
     if isinstance(program, str):
-        return program
+        return Source(program)
     if hasattr(program, "compile"):
         return _compiled(program)
     text = getattr(program, "as_text", lambda: None)()
     if isinstance(text, str):
-        return text
+        return Source(text)
     if not callable(program):
         wanted = "HLO text, the path of a file or a dump folder, a function with its arguments, or what JAX lowers or compiles it to"
         raise TypeError(f"a program must be {wanted}, found {type(program).__name__}")
@@ -35,20 +44,21 @@ def text_of(program: Any, *arguments: Any, **keywords: Any) -> str:
     return _compiled(program.lower(*arguments, **keywords))
 
 
-def _compiled(lowered: Any) -> str:
-    """The text of the compiled program, also of one that memory does not suffice for."""
+def _compiled(lowered: Any) -> Source:
+    """The compiled program, also one that memory does not suffice for."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return lowered.compile(compiler_options={"xla_dump_to": folder, "xla_dump_hlo_as_text": True}).as_text()
+            text = lowered.compile(compiler_options={"xla_dump_to": folder, "xla_dump_hlo_as_text": True}).as_text()
+            return Source(text, _native.program_text(folder)[1] if os.listdir(folder) else None)
         except Exception as error:
             if _EXHAUSTED not in str(error):
                 raise
             return _dumped(folder, error)
 
 
-def _dumped(folder: str, error: Exception) -> str:
-    """The text of the program in a dump, or, where there is none, that of the error."""
-    return _native.program_text(folder) if os.listdir(folder) else str(error)
+def _dumped(folder: str, error: Exception) -> Source:
+    """The program in a dump, or, where there is none, the text of the error."""
+    return Source(*_native.program_text(folder)) if os.listdir(folder) else Source(str(error))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _html, _native
-from ._programs import text_of
+from ._programs import Source, source_of
 from ._errors import LayoutError
 
 
@@ -202,7 +202,7 @@ class Report:
     transfers: Transfers
     text: str
     _written: str = field(repr=False, compare=False)
-    _program: str = field(repr=False, compare=False)
+    _source: Source = field(repr=False, compare=False)
     _machine: str = field(repr=False, compare=False)
     replicated: tuple[Replicated, ...] = ()
 
@@ -218,7 +218,7 @@ class Report:
     @cached_property
     def tensors(self) -> tuple[Tensor, ...]:
         """All tensors of the program, the largest first. ``pandas.DataFrame(report.tensors)`` is a table of them."""
-        found = json.loads(_native.memory_tensors(self._program, self._machine))
+        found = json.loads(_native.memory_tensors(self._source.text, self._machine))
         return tuple(_object(Tensor, entries, {}) for entries in found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,11 +227,11 @@ class Report:
 
     def to_html(self, path: str | os.PathLike[str], top: int = 30) -> None:
         """Writes the page of ``layout-inspect hlo --html``, with at most ``top`` entries in each list."""
-        Path(path).write_text(_native.memory_page(self._program, self._machine, top), encoding="utf-8")
+        Path(path).write_text(_native.memory_page(*self._source, self._machine, top), encoding="utf-8")
 
     def compare(self, other: Report, top: int = 10) -> Comparison:
         """What changes from this program to another one, with at most ``top`` of its lines."""
-        text = _native.memory_difference(self._program, other._program, self._machine, top)
+        text = _native.memory_difference(self._source.text, other._source.text, self._machine, top)
         return Comparison(before=self, after=other, text=text)
 
 
@@ -405,10 +405,10 @@ def report(program: Any, *arguments: Any, machine: Any = "tpu_v5e", top: int = 1
     >>> found.advice[0].code, found.advice[0].saves
     ('jax.jit(f, donate_argnames=("x",))', 512000)
     """
-    source = text_of(program, *arguments, **keywords)
-    written, text = _native.memory_report(source, str(machine), top)
+    source = source_of(program, *arguments, **keywords)
+    written, text = _native.memory_report(source.text, str(machine), top)
     found = json.loads(written)
-    own = {"text": text, "_written": written, "_program": source, "_machine": str(machine)}
+    own = {"text": text, "_written": written, "_source": source, "_machine": str(machine)}
     return _object(Exhausted if "error" in found else Report, found | own, _CLASSES)
 
 
@@ -438,7 +438,7 @@ def plan(
     if capacity != "none" and not isinstance(capacity, Mapping | None):
         raise TypeError(f"capacity must be a mapping such as {{'vmem': '16MiB'}}, found {capacity!r}")
     limits = ["none"] if capacity == "none" else [f"{memory}={most}" for memory, most in (capacity or {}).items()]
-    written, text = _native.layout_plan(text_of(program), str(machine), entry, limits, seconds, compare)
+    written, text = _native.layout_plan(source_of(program).text, str(machine), entry, limits, seconds, compare)
     return _plan(json.loads(written), text)
 
 

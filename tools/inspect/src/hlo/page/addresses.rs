@@ -1,7 +1,7 @@
 //! The buffers of a memory as rectangles of time and address.
 //!
-//! What is live for the whole run lies at the bottom. The temporaries lie above it, at the offsets that [`offsets`]
-//! finds: the text has none, and XLA may choose others.
+//! The addresses are XLA's where the dump has them. Otherwise, what is live for the whole run lies at the bottom, and the
+//! temporaries lie above it, at the offsets that [`offsets`] finds.
 
 use super::cut;
 use super::palette::{self, Palette};
@@ -11,6 +11,7 @@ use crate::hlo::occupied::Occupied;
 use crate::hlo::screen::bytes;
 use layout_plan::memory::{Role, Span};
 use serde::Serialize;
+use tensor_layout::hlo::Assignment;
 use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 use tensor_layout::text::Error;
 
@@ -27,8 +28,10 @@ pub struct Addresses {
     pub bytes: i64,
     /// The largest buffers, the largest first.
     pub buffers: Vec<Rectangle>,
-    /// The number of the buffers that are not drawn.
+    /// The number of smaller buffers, which are not drawn.
     pub others: usize,
+    /// Of XLA's addresses, the bytes of the buffers that have none; `None` where the addresses are not XLA's.
+    pub missing: Option<i64>,
 }
 
 /// A buffer in the drawing.
@@ -45,17 +48,43 @@ pub struct Rectangle {
 }
 
 impl Addresses {
-    /// The rectangles of a memory.
+    /// The rectangles of a memory, over so many instructions.
     ///
     /// # Errors
     /// 64 bits do not hold the bytes.
-    pub fn of(report: &Report, space: u8, instructions: usize, palette: &Palette) -> Result<Addresses, Error> {
+    pub fn of(
+        report: &Report,
+        assignment: Option<&Assignment>,
+        (space, instructions): (u8, usize),
+        palette: &Palette,
+    ) -> Result<Addresses, Error> {
         let owners = report.spans(space)?;
-        let (offsets, bytes) = place(&owners)?;
-        let others = owners.len().saturating_sub(MOST);
+        let assigned = assignment.and_then(|own| Some((own, *own.bytes.get(&space)?)));
+        let (placed, bytes, missing) = match assigned.map(|(own, bytes)| (assigned_addresses(own, &owners), bytes)) {
+            Some(((placed, missing), bytes)) if !placed.is_empty() => (placed, bytes, Some(missing)),
+            _ => {
+                let (offsets, bytes) = place(&owners)?;
+                (owners.iter().zip(offsets).collect(), bytes, None)
+            }
+        };
+        let others = placed.len().saturating_sub(MOST);
         let draw = |(own, offset): (&Span, i64)| rectangle(&report.named(own), offset, (instructions, bytes), palette);
-        Ok(Addresses { bytes, others, buffers: owners.iter().zip(offsets).take(MOST).map(draw).collect() })
+        Ok(Addresses { bytes, others, missing, buffers: placed.into_iter().take(MOST).map(draw).collect() })
     }
+}
+
+/// The owners that XLA gave an address inside of a memory, and the bytes of the others.
+fn assigned_addresses<'s>(assignment: &Assignment, owners: &'s [Span]) -> (Vec<(&'s Span, i64)>, i64) {
+    let (mut placed, mut missing) = (Vec::new(), 0_i64);
+    for span in owners {
+        let own = span.owner.as_ref();
+        let made = own.map(|own| (own.computation, own.buffer.made.0, own.buffer.made.1));
+        match made.and_then(|(computation, instruction, leaf)| assignment.address(computation, instruction, leaf)) {
+            Some(address) => placed.push((span, address)),
+            None => missing = missing.saturating_add(span.bytes),
+        }
+    }
+    (placed, missing)
 }
 
 /// The offsets of all owners, and the bytes that they need.

@@ -34,7 +34,7 @@ use pictures::{Picture, Pictures};
 use planned::Planned;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tensor_layout::hlo::Module;
+use tensor_layout::hlo::{Assignment, Module};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use timeline::Timeline;
@@ -115,6 +115,8 @@ pub struct PageOptions<'a> {
     pub top: Option<usize>,
     /// The entry layouts that the plan beside the program may choose, and the clock of its search.
     pub plan: Option<(EntryOption, Clock)>,
+    /// The text of XLA's buffer assignment, which has the addresses of the buffers.
+    pub assignment: Option<&'a str>,
 }
 
 /// A page.
@@ -122,6 +124,8 @@ pub struct WrittenPage {
     pub html: String,
     /// Why a plan that was asked for does not exist, which the page says, too.
     pub unplanned: Option<Error>,
+    /// The error in the text of the buffer assignment, without which the page has addresses of its own.
+    pub unassigned: Option<Error>,
 }
 
 /// The page of a program's report.
@@ -129,7 +133,7 @@ pub struct WrittenPage {
 /// # Errors
 /// 64 bits do not hold the bytes.
 pub fn page(report: &Report, options: PageOptions) -> Result<WrittenPage, Error> {
-    let PageOptions { machine, target, top, plan } = options;
+    let PageOptions { machine, target, top, plan, assignment } = options;
     let (module, top) = (report.module(), top.unwrap_or(TOP));
     let plan = plan.map(|(entry, mut clock)| {
         let planned = guarded(|| Planned::of(module, target, entry, &mut clock, top));
@@ -139,15 +143,18 @@ pub fn page(report: &Report, options: PageOptions) -> Result<WrittenPage, Error>
         Some(Err(why)) => (None, Some(why)),
         plan => (plan.transpose().unwrap_or_default(), None),
     };
-    let html = shown(report, machine, top, (plan, unplanned.as_ref().map(|why| why.message.clone())))?;
-    Ok(WrittenPage { html, unplanned })
+    let assignment = assignment.map(|text| Assignment::parse(text, module));
+    let (assignment, unassigned) = assignment.map_or((None, None), |found| (found.as_ref().ok().cloned(), found.err()));
+    let why = unplanned.as_ref().map(|why| why.message.clone());
+    let html = shown(report, (machine, top), assignment.as_ref(), (plan, why))?;
+    Ok(WrittenPage { html, unplanned, unassigned })
 }
 
-/// The page with this plan, or the reason why there is none.
+/// The page with XLA's addresses, and this plan, or the reason why there is none.
 fn shown(
     report: &Report,
-    machine: &str,
-    top: usize,
+    (machine, top): (&str, usize),
+    assignment: Option<&Assignment>,
     (mut plan, unplanned): (Option<Planned>, Option<String>),
 ) -> Result<String, Error> {
     let (module, mut summary) = (report.module(), report.advised(top)?);
@@ -170,7 +177,7 @@ fn shown(
         plan.picture(&mut pictures);
     }
     let mut palette = Palette::default();
-    let charts = charts(report, &summary, &mut palette)?;
+    let charts = charts(report, assignment, &summary, &mut palette)?;
     let colour = |line: &Share, kind: Kind| palette::whole(kind).unwrap_or_else(|| palette.of(&line.name));
     let colours = |line: &Share| line.kinds.iter().map(|kind| colour(line, *kind)).collect();
     let colours = summary.peak.lines.entries.iter().map(colours).collect();
@@ -194,12 +201,18 @@ fn shown(
 }
 
 /// The charts of the main memory and of others that are not small.
-fn charts(report: &Report, summary: &Summary, palette: &mut Palette) -> Result<BTreeMap<u8, Chart>, Error> {
+fn charts(
+    report: &Report,
+    assignment: Option<&Assignment>,
+    summary: &Summary,
+    palette: &mut Palette,
+) -> Result<BTreeMap<u8, Chart>, Error> {
     let large = summary.spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= screen::SMALL);
     let lines: Vec<Timeline> =
         large.filter_map(|memory| Timeline::of(report, memory.space, palette)).take(CHARTS).collect();
     let chart = |line: Timeline| {
-        Ok((line.space, Chart { addresses: Addresses::of(report, line.space, line.instructions, palette)?, line }))
+        let addresses = Addresses::of(report, assignment, (line.space, line.instructions), palette)?;
+        Ok((line.space, Chart { addresses, line }))
     };
     lines.into_iter().map(chart).collect()
 }
