@@ -22,7 +22,7 @@
 //! | `convert` | the rules of `layout.convert` | `imports` |
 //! | `tiled_rules` | tiled layouts: affine map, strides, checks against a type | `element` |
 //! | `tensor_layout_rules` | the same for TensorLayouts | `affine`, `element` |
-//! | `swizzled_rules` | the same for swizzled layouts | `element`, `tensor_layout_rules`, `tiled_rules` |
+//! | `swizzled_rules` | the same for swizzled layouts | `element` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
 //! | `values` | attributes to values of `tensor-layout` and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `swizzled_rules`, `tensor_layout_rules`, `tiled_rules` |
 //! | `movement` | movement between two types of a tensor | `element`, `imports`, `values` |

@@ -6,8 +6,8 @@
 //!  value: <25 fusion.9{1} @1> (size=512,offset=1024): f32[128]{0:T(128)S(1)}
 //! ```
 
-use super::Module;
 use super::aliases::{AliasedPart, FirstLeaves, part};
+use super::module::Module;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error};
 use std::collections::{BTreeMap, HashMap};

@@ -18,7 +18,7 @@
 //! it is, from its last read to the new definition, and in a branch or call before the definition of its result.
 
 use super::buffers::{Buffer, FrameBuffers, Role};
-use super::ranges::{PlacedRange, PlacedRanges, TimeBlocks, contains};
+use super::ranges::{EmptyTimes, PlacedRange, PlacedRanges};
 use super::runs::{RunsAs, called, until};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -74,11 +74,21 @@ struct Candidate<'m> {
     needed: usize,
 }
 
+impl Candidate<'_> {
+    /// The first and the last time at which its memory must be empty; the times of overwriting are not among them.
+    fn wanted(&self) -> (usize, usize) {
+        let ranges = || self.ranges.iter().map(|range| range.live).filter(|(from, to)| from < to);
+        let from = ranges().map(|(from, _)| from.max(self.between.0)).min();
+        let to = ranges().map(|(_, to)| to.min(self.between.1)).max();
+        (from.unwrap_or(usize::MAX), to.unwrap_or(0))
+    }
+}
+
 /// The outputs that are empty at some time, the smallest first.
 struct OpenOutputs<'m> {
     /// The buffer of each, its number in the entry, and what is in it.
     all: Vec<(&'m Buffer, usize, PlacedRanges<'m>)>,
-    blocks: TimeBlocks,
+    empty: EmptyTimes,
 }
 
 impl<'m> OpenOutputs<'m> {
@@ -91,42 +101,42 @@ impl<'m> OpenOutputs<'m> {
         let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(is_output).collect();
         outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
         let end = own.of.len() - 1;
-        let all_time = (0, times.all[&entry].times[end].1);
-        let mut open = OpenOutputs { all: Vec::new(), blocks: TimeBlocks::new(all_time.1, outputs.len()) };
+        let (mut all, mut empty) = (Vec::new(), Vec::new());
         for output in outputs {
             let mut ranges = Vec::new();
             times.occupy(entry, output, (own.buffers[output].live.0, end), &mut ranges);
+            let last = ranges.iter().map(|range| range.live.0).max().unwrap_or(0);
+            let whole = ranges.len();
             // A donated argument occupies the memory of its output until its last read.
             if let Some(argument) = arguments.get(&output) {
                 times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), &mut ranges);
             }
-            // Most outputs of a program that only returns its arguments are never empty.
-            if ranges.iter().all(|range| range.live != all_time) {
-                open.all.push((&own.buffers[output], output, PlacedRanges::default()));
-                open.add(open.all.len() - 1, ranges);
+            let first = ranges[whole..].iter().map(|range| range.live.1).min().unwrap_or(0);
+            // Most outputs of a program that only returns its arguments, or changes them in place, are never empty.
+            if first <= last && last > 0 {
+                let mut placed = PlacedRanges::default();
+                placed.extend(ranges);
+                all.push((&own.buffers[output], output, placed));
+                empty.push((first, last));
             }
         }
-        open
-    }
-
-    fn add(&mut self, output: usize, ranges: Vec<PlacedRange<'m>>) {
-        ranges.iter().for_each(|range| self.blocks.add(output, range.live));
-        self.all[output].2.extend(ranges);
+        OpenOutputs { all, empty: EmptyTimes::new(&empty) }
     }
 
     /// Places a temporary in the first output that has room for it.
     fn place(&mut self, own: Candidate<'m>) -> Option<usize> {
         let (bytes, space) = (own.buffer.footprint.padded, own.buffer.space);
-        let first = self.all.partition_point(|(output, ..)| output.footprint.padded < bytes);
-        let (near, inside) = (self.blocks.near(&own.ranges), self.blocks.inside(&own.ranges, own.between));
-        let fits = |output: &usize| {
-            let (buffer, _, there) = &self.all[*output];
-            let is_empty = || !contains(&near, *output) || !own.ranges.iter().any(|range| there.meet(range));
-            buffer.space == space && !contains(&inside, *output) && is_empty()
-        };
-        let output = (first..self.all.len()).find(fits)?;
-        self.add(output, own.ranges);
-        Some(self.all[output].1)
+        let wanted = own.wanted();
+        let mut next = self.all.partition_point(|(output, ..)| output.footprint.padded < bytes);
+        while let Some(output) = self.empty.next(next, wanted) {
+            let (buffer, number, there) = &mut self.all[output];
+            if buffer.space == space && !own.ranges.iter().any(|range| there.meet(range)) {
+                there.extend(own.ranges);
+                return Some(*number);
+            }
+            next = output + 1;
+        }
+        None
     }
 }
 

@@ -12,7 +12,6 @@
 use super::buffers::FrameBuffers;
 use super::runs::RunsAs;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// A buffer in the memory of an output, or a candidate for it.
 pub struct PlacedRange<'f> {
@@ -89,62 +88,48 @@ impl<'f> Extend<PlacedRange<'f>> for PlacedRanges<'f> {
     }
 }
 
-/// The memories that have a range in each block of time, which says of most memories without a look at their ranges whether
-/// a buffer can be there.
-pub struct TimeBlocks {
-    /// The length of a block.
-    length: usize,
-    /// By block, a bit for each memory.
-    taken: Vec<Vec<u64>>,
+/// The time in which each of some memories may be empty, from the end of its first range to the start of its last one, in
+/// a tree: the memories that may be empty at a time are found without a look at the others.
+pub struct EmptyTimes {
+    /// The number of leaves, a power of two.
+    leaves: usize,
+    /// The root is number 1, the parts of `k` are `2 k` and `2 k + 1`: the earliest start and the latest end below it.
+    tree: Vec<(usize, usize)>,
 }
 
-impl TimeBlocks {
-    /// The number of blocks.
-    const MOST: usize = 256;
-
-    /// The blocks of so many times, for so many memories.
-    pub fn new(times: usize, memories: usize) -> TimeBlocks {
-        let length = times.div_ceil(TimeBlocks::MOST).max(1);
-        TimeBlocks { length, taken: vec![vec![0; memories.div_ceil(64)]; times.div_ceil(length)] }
+impl EmptyTimes {
+    /// The tree of these times, one for each memory.
+    pub fn new(times: &[(usize, usize)]) -> EmptyTimes {
+        let leaves = times.len().next_power_of_two();
+        let mut tree = vec![(usize::MAX, 0); 2 * leaves];
+        tree[leaves..leaves + times.len()].copy_from_slice(times);
+        for k in (1..leaves).rev() {
+            let (a, b) = (tree[2 * k], tree[2 * k + 1]);
+            tree[k] = (a.0.min(b.0), a.1.max(b.1));
+        }
+        EmptyTimes { leaves, tree }
     }
 
-    /// Adds a range of a memory.
-    pub fn add(&mut self, memory: usize, live: (usize, usize)) {
-        for block in self.touched(live) {
-            self.taken[block][memory / 64] |= 1 << (memory % 64);
+    /// The first memory, from this one on, that may be empty from a time to another one.
+    pub fn next(&self, memory: usize, (from, to): (usize, usize)) -> Option<usize> {
+        let may = |k: usize| self.tree[k].0 <= from && to <= self.tree[k].1;
+        let mut k = Some(self.leaves + memory).filter(|_| memory < self.leaves)?;
+        loop {
+            if may(k) && k >= self.leaves {
+                return Some(k - self.leaves);
+            }
+            if may(k) {
+                k *= 2;
+                continue;
+            }
+            // The last part below its whole is behind all parts of the whole.
+            k >>= k.trailing_ones();
+            if k == 0 {
+                return None;
+            }
+            k += 1;
         }
     }
-
-    /// The memories with a range in a block that is touched.
-    pub fn near(&self, ranges: &[PlacedRange]) -> Vec<u64> {
-        self.memories(ranges.iter().flat_map(|range| self.touched(range.live)))
-    }
-
-    /// The memories with a range in a block that lies in a range and between two times.
-    pub fn inside(&self, ranges: &[PlacedRange], (first, last): (usize, usize)) -> Vec<u64> {
-        let whole = |range: &PlacedRange| {
-            let (from, to) = (range.live.0.max(first), range.live.1.min(last));
-            from.div_ceil(self.length)..to / self.length
-        };
-        self.memories(ranges.iter().flat_map(whole))
-    }
-
-    fn touched(&self, (from, to): (usize, usize)) -> Range<usize> {
-        if from < to { from / self.length..to.div_ceil(self.length) } else { 0..0 }
-    }
-
-    fn memories(&self, blocks: impl Iterator<Item = usize>) -> Vec<u64> {
-        let mut found = vec![0; self.taken.first().map_or(0, Vec::len)];
-        for block in blocks {
-            found.iter_mut().zip(&self.taken[block]).for_each(|(found, taken)| *found |= taken);
-        }
-        found
-    }
-}
-
-/// Whether a memory is in a set.
-pub fn contains(memories: &[u64], memory: usize) -> bool {
-    memories[memory / 64] >> (memory % 64) & 1 == 1
 }
 
 #[cfg(test)]
@@ -184,5 +169,24 @@ mod tests {
             }
         }
         assert!(met.iter().all(|count| *count > 500), "{met:?}");
+    }
+
+    #[test]
+    fn memories_are_found_by_the_times_in_which_they_may_be_empty() {
+        let mut random = Random::new(1);
+        let mut found = [0; 2];
+        for _ in 0..200 {
+            let count = random.below(20);
+            let times: Vec<(usize, usize)> = (0..count).map(|_| (random.below(20), random.below(20))).collect();
+            let tree = EmptyTimes::new(&times);
+            for memory in 0..count + 2 {
+                let (from, to) = (random.below(20), random.below(20));
+                let may = |k: &usize| times[*k].0 <= from && to <= times[*k].1;
+                let expected = (memory..count).find(may);
+                assert_eq!(tree.next(memory, (from, to)), expected, "{times:?} {memory} {from} {to}");
+                found[usize::from(expected.is_some())] += 1;
+            }
+        }
+        assert!(found.iter().all(|count| *count > 300), "{found:?}");
     }
 }
