@@ -182,14 +182,15 @@ fn live(out: &mut String, Summary { peak, spaces, .. }: &Summary) {
         let from = if from.is_empty() { from } else { format!(";{from}") };
         line(out, format!("                   made at {made}, last read at {last_read} by {reader}{from}"));
     }
-    others(out, &peak.buffers, peak.bytes, "other buffer");
+    let all = peak.buffers.entries.len() + peak.buffers.others;
+    others(out, &peak.buffers, peak.bytes, "other buffer", &format!(", which --top {all} lists"));
 }
 
 /// The line of the entries that are not listed.
-fn others<T>(out: &mut String, listed: &Listed<T>, whole: i64, what: &str) {
+fn others<T>(out: &mut String, listed: &Listed<T>, whole: i64, what: &str, more: &str) {
     if listed.others > 0 {
         let (others, rest) = (listed.others, listed.other_bytes);
-        line(out, format!("{:>10} {:>6}  {}", bytes(rest), part(rest, whole), counted(others, what)));
+        line(out, format!("{:>10} {:>6}  {}{more}", bytes(rest), part(rest, whole), counted(others, what)));
     }
 }
 
@@ -255,7 +256,7 @@ fn shares(out: &mut String, title: &str, peak: &Peak, shares: &Listed<Share>) {
             ),
         );
     }
-    others(out, shares, peak.bytes, "other place");
+    others(out, shares, peak.bytes, "other place", "");
 }
 
 /// A line for each file.
