@@ -79,7 +79,7 @@ def triton(cases):
     """How many of Triton's attributes are the linear layouts that Triton makes of them."""
     from triton._C.libtriton import gluon_ir, ir
     from triton.experimental.gluon import language as gl
-    from triton.experimental.gluon.language.amd import AMDMFMALayout
+    from triton.experimental.gluon.language.amd import AMDMFMALayout, AMDWMMALayout
 
     context = ir.context()
     ir.load_dialects(context)
@@ -105,9 +105,22 @@ def triton(cases):
         text = f"#ttg.amd_mfma<{{version = 3, {names}, elementBitWidth = {bits}}}>"
         return AMDMFMALayout(3, shape, transposed, warps, bits, tiles), text
 
+    def wmma():
+        version = rng.randint(1, 3)
+        depth = rng.choice([[16], [16, 32], [4, 32, 64, 128]][version - 1])
+        shape, transposed = [32 if depth == 128 and rng.random() < 0.5 else 16, 16, depth], rng.random() < 0.5
+        bases = [[1 << bit, 0] for bit in range(rng.randint(0, 2))] + [[0, 1 << bit] for bit in range(rng.randint(0, 2))]
+        rng.shuffle(bases)
+        registers = rng.randint(0, len(bases))
+        registers, warps = bases[:registers], bases[registers:]
+        tiles = f"ctaLayout = {{register = {registers}, warp = {warps}}}"
+        text = f"#ttg.amd_wmma<{{version = {version}, isTranspose = {str(transposed).lower()}, {tiles}, instrShape = {shape}}}>"
+        return AMDWMMALayout(version, transposed, warps, registers, shape), text
+
     def operand():
-        parent, text, version = rng.choice([mma, lambda: (*mfma(), 2)])()
-        index, width = rng.randint(0, 1 if version == 2 else 0), two(0, 2)
+        parent, text, version = rng.choice([mma, lambda: (*mfma(), 2), lambda: (*wmma(), 1)])()
+        # An operand of WMMA has at least 8 neighbours in some versions.
+        index, width = rng.randint(0, 0 if version == 3 else 1), 8 * two(0, 1) if version == 1 else two(0, 2)
         return gl.DotOperandLayout(index, parent, width), f"#ttg.dot_op<{{opIdx = {index}, parent = {text}, kWidth = {width}}}>"
 
     def blocked_operand():
@@ -122,7 +135,7 @@ def triton(cases):
         return gl.BlockedLayout(*lists), f"#ttg.blocked<{{{fields}}}>"
 
     def sliced():
-        parent, text = rng.choice([blocked, operand, blocked_operand, mfma, lambda: mma()[:2]])()
+        parent, text = rng.choice([blocked, operand, blocked_operand, mfma, wmma, lambda: mma()[:2]])()
         dim = rng.randint(0, 1)
         return gl.SliceLayout(dim, parent), f"#ttg.slice<{{dim = {dim}, parent = {text}}}>"
 
@@ -141,6 +154,7 @@ def triton(cases):
         "blocked": blocked,
         "nvidia_mma": lambda: mma()[:2],
         "amd_mfma": mfma,
+        "amd_wmma": wmma,
         "dot_op": operand,
         "dot_op of blocked": blocked_operand,
         "slice": sliced,

@@ -9,6 +9,10 @@
 //! `#ttg.amd_mfma` has 64 lanes: as many as the tile is wide are beside each other, and the others continue the 4
 //! neighbours that a lane has along the other dimension, the second one if it is transposed. `tilesPerWarp` are in
 //! registers between the tile and the warps.
+//!
+//! `#ttg.amd_wmma` has 32 lanes: 16 along the width of the tile, and two halves along the other dimension, which continue the 8
+//! neighbours of a lane. Version 1 has no neighbours, and both halves have all of an operand. `ctaLayout` has bases of
+//! registers and warps, in tiles.
 
 use crate::notations::bases::{Bases, LinearBases, REGISTERS, read_bases, read_rows};
 use crate::notations::blocked::{Blocked, read_blocked};
@@ -25,12 +29,14 @@ pub(super) enum Encoding {
     Slice { dim: usize, parent: Box<Encoding>, at: usize },
 }
 
-/// `#ttg.nvidia_mma` and `#ttg.amd_mfma`: binary logarithms of the tile and of the warps.
+/// A layout of tensor cores: binary logarithms of the tile and of the warps.
 pub(super) struct Mma {
     tile: [u32; 2],
     warps: [u32; 2],
     /// The tiles that a warp has beside each other.
     tiles: [u32; 2],
+    /// The bases of further registers and warps, in tiles.
+    bases: [Bases; 2],
     /// The dimension along which warps are numbered first.
     first: usize,
     cores: Cores,
@@ -45,10 +51,16 @@ enum Cores {
         width: u32,
         inner: usize,
     },
+    /// `#ttg.amd_wmma`: those of a result, and the bits that an instruction adds up.
+    Wmma {
+        width: u32,
+        inner: usize,
+        depth: u32,
+    },
 }
 
 /// The names of the layouts of registers.
-pub(super) const NAMES: [&str; 6] = ["linear", "blocked", "nvidia_mma", "amd_mfma", "dot_op", "slice"];
+pub(super) const NAMES: [&str; 7] = ["linear", "blocked", "nvidia_mma", "amd_mfma", "amd_wmma", "dot_op", "slice"];
 
 /// Slices inside of slices.
 const DEPTH: usize = 8;
@@ -62,6 +74,7 @@ pub(super) fn read_encoding(cursor: &mut Cursor, name: &str, at: usize, depth: u
         "blocked" => Encoding::Blocked(read_blocked(cursor, at)?),
         "nvidia_mma" => Encoding::Mma(read_mma(cursor, at)?),
         "amd_mfma" => Encoding::Mma(read_mfma(cursor, at)?),
+        "amd_wmma" => Encoding::Mma(read_wmma(cursor, at)?),
         _ => read_child(cursor, name, at, depth)?,
     };
     cursor.expect("}", "`,` or `}`")?;
@@ -110,7 +123,8 @@ fn read_mma(cursor: &mut Cursor, at: usize) -> Result<Mma, Error> {
     }
     let tile = [log(tile, "instrShape")?, log(width, "instrShape")?];
     let warps = [log(rows, "warpsPerCTA")?, log(columns, "warpsPerCTA")?];
-    Ok(Mma { tile, warps, tiles: [0, 0], first: usize::from(major.value == 2), cores: Cores::Nvidia, at })
+    let (tiles, bases, first) = ([0, 0], Default::default(), usize::from(major.value == 2));
+    Ok(Mma { tile, warps, tiles, bases, first, cores: Cores::Nvidia, at })
 }
 
 /// Refuses bases of blocks.
@@ -151,7 +165,56 @@ fn read_mfma(cursor: &mut Cursor, at: usize) -> Result<Mma, Error> {
     // A number of 64 bits has no neighbours in the registers of its lane.
     let width = if bits.is_some_and(|bits| bits[0].value == 64) { 0 } else { 2 };
     let cores = Cores::Amd { width, inner: usize::from(transposed) };
-    Ok(Mma { tile, warps: of_two(&warps, names[2])?, tiles, first: 1, cores, at })
+    Ok(Mma { tile, warps: of_two(&warps, names[2])?, tiles, bases: Default::default(), first: 1, cores, at })
+}
+
+fn read_wmma(cursor: &mut Cursor, at: usize) -> Result<Mma, Error> {
+    let names = ["version", "isTranspose", "ctaLayout", "instrShape", "CGALayout"];
+    let (mut version, mut transposed, mut warps, mut shape) = (None, None, None, None);
+    fields(cursor, &names, |cursor, field| {
+        match field {
+            0 => version = Some(number(cursor, "a number")?),
+            1 => transposed = Some(flag(cursor)?),
+            2 => warps = Some(read_tiles(cursor)?),
+            3 => shape = Some(list(cursor, ["[", "]"], "a number", false)?),
+            _ => return one_block(cursor),
+        }
+        Ok(())
+    })?;
+    let version = given(cursor, version, names[0])?;
+    let (transposed, bases) = (given(cursor, transposed, names[1])?, given(cursor, warps, names[2])?);
+    let shape = shape.map_or(Ok(vec![4; 3]), |shape| shape.iter().map(|size| log(size, names[3])).collect())?;
+    let known: &[[u32; 3]] = match version.value {
+        1 => &[[4, 4, 4]],
+        2 => &[[4, 4, 4], [4, 4, 5]],
+        3 => &[[4, 4, 2], [4, 4, 5], [4, 4, 6], [4, 4, 7], [5, 4, 7]],
+        other => return Err(Error::at(version.at, format!("`version` must be 1, 2 or 3, found {other}")).unsupported()),
+    };
+    let Some([rows, columns, depth]) = known.iter().find(|known| known[..] == shape) else {
+        let known: Vec<String> = known.iter().map(|known| format!("{:?}", known.map(|log| 1 << log))).collect();
+        let (found, known) = (shape.iter().map(|log| 1_i64 << log).collect::<Vec<_>>(), known.join(", "));
+        let message = format!("`instrShape` of version {} must be {known}, found {found:?}", version.value);
+        return Err(Error::at(at, message).unsupported());
+    };
+    let tile = if transposed { [*columns, *rows] } else { [*rows, *columns] };
+    let width = if version.value == 1 { 0 } else { 3 };
+    let cores = Cores::Wmma { width, inner: usize::from(transposed), depth: *depth };
+    Ok(Mma { tile, warps: [0, 0], tiles: [0, 0], bases, first: 1, cores, at })
+}
+
+/// Reads `{register = [[0, 1]], warp = [[1, 0]]}`.
+fn read_tiles(cursor: &mut Cursor) -> Result<[Bases; 2], Error> {
+    let mut bases: [Bases; 2] = Default::default();
+    cursor.expect("{", "`{` and bases")?;
+    fields(cursor, &["register", "warp"], |cursor, field| {
+        bases[field] = read_rows(cursor)?;
+        match bases[field].iter().find(|(_, row)| row.len() != 2 || row.iter().any(|entry| *entry >= 1 << 32)) {
+            Some((at, _)) => Err(Error::at(*at, "a basis of tiles must have 2 numbers below 2^32")),
+            None => Ok(()),
+        }
+    })?;
+    cursor.expect("}", "`,` or `}`")?;
+    Ok(bases)
 }
 
 /// Reads `#ttg.dot_op` and `#ttg.slice`.
@@ -193,6 +256,9 @@ fn read_child(cursor: &mut Cursor, name: &str, at: usize, depth: usize) -> Resul
     }
 }
 
+/// A part of a tile: the input, the dimension, or none for copies, and the number of bits.
+type TilePart = (usize, Option<usize>, u32);
+
 /// Bases that grow bit by bit along each dimension.
 struct Growing {
     at: usize,
@@ -223,9 +289,28 @@ impl Growing {
         }
     }
 
+    /// Gives the next bit of an input a basis of tiles, which is none along a shared dimension.
+    fn add(&mut self, input: usize, tiles: &[i64], tile: [u32; 2], shared: Option<usize>) {
+        let entry = |dim: usize| if Some(dim) == shared { 0 } else { tiles[dim] << tile[dim].min(30) };
+        let row = [entry(0), entry(1)];
+        // Registers hold no copies for tiles along the shared dimension.
+        if input == REGISTER && shared.is_some() && row == [0, 0] {
+            return;
+        }
+        for dim in 0..2 {
+            self.next[dim] = self.next[dim].max(64 - row[dim].leading_zeros());
+        }
+        let inside = |dim: usize| row[dim] & ((1 << self.bits[dim]) - 1);
+        self.inputs[input].push((self.at, vec![inside(0), inside(1)]));
+    }
+
     /// The tile of an instruction, then warps, then registers up to the sizes, in an order of the dimensions.
-    fn mma(mut self, mma: &Mma, tile: &[(usize, usize, u32)], order: [usize; 2], shared: Option<usize>) -> Growing {
-        tile.iter().for_each(|(input, dim, count)| self.take(*input, Some(*dim), *count));
+    fn mma(mut self, mma: &Mma, tile: &[TilePart], order: [usize; 2], shared: Option<usize>) -> Growing {
+        tile.iter().for_each(|(input, dim, count)| self.take(*input, *dim, *count));
+        let tile = self.next;
+        for (input, rows) in [REGISTER, WARP].into_iter().zip(&mma.bases) {
+            rows.iter().for_each(|(_, row)| self.add(input, row, tile, shared));
+        }
         let (after, mut tiles) = (self.next, mma.tiles);
         if let Some(shared) = shared {
             tiles[shared] = 0;
@@ -281,25 +366,36 @@ impl Encoding {
 }
 
 impl Mma {
-    /// The tile of a result: for each of its parts the input, the dimension and the number of bits.
-    fn result(&self) -> Vec<(usize, usize, u32)> {
+    /// The tile of a result.
+    fn result(&self) -> Vec<TilePart> {
         match self.cores {
             Cores::Nvidia => self.parts(1, 1, self.tile[1]),
-            Cores::Amd { width, inner } => self.parts(inner, width, self.tile[inner]),
+            Cores::Amd { width, inner } | Cores::Wmma { width, inner, .. } => {
+                self.parts(inner, width, self.tile[inner])
+            }
         }
     }
 
     /// The tile of an operand, `width` elements of which are neighbours along the dimension that is added up.
-    fn operand(&self, outer: usize, width: u32) -> Vec<(usize, usize, u32)> {
-        let deep = match self.cores {
-            Cores::Nvidia => width + 3,
-            Cores::Amd { .. } => width + LANES_OF_AMD - self.tile[0].min(self.tile[1]),
-        };
-        self.parts(1 - outer, width, deep)
+    fn operand(&self, outer: usize, width: u32) -> Vec<TilePart> {
+        let inner = 1 - outer;
+        match self.cores {
+            Cores::Nvidia => self.parts(inner, width, width + 3),
+            Cores::Amd { .. } => self.parts(inner, width, width + LANES_OF_AMD - self.tile[0].min(self.tile[1])),
+            Cores::Wmma { depth, width: neighbours, .. } => {
+                let mut parts = self.parts(inner, width, depth);
+                if neighbours == 0 {
+                    // Both halves of the lanes have all of it.
+                    parts[2].1 = None;
+                }
+                parts
+            }
+        }
     }
 
-    fn parts(&self, inner: usize, width: u32, deep: u32) -> Vec<(usize, usize, u32)> {
+    fn parts(&self, inner: usize, width: u32, deep: u32) -> Vec<TilePart> {
         let (outer, wide) = (1 - inner, self.tile[1 - inner]);
+        let [inner, outer] = [Some(inner), Some(outer)];
         match self.cores {
             Cores::Nvidia => vec![
                 (REGISTER, inner, width),
@@ -313,6 +409,13 @@ impl Mma {
                 (LANE, outer, wide),
                 (LANE, inner, LANES_OF_AMD - wide),
                 (REGISTER, inner, deep + wide - width - LANES_OF_AMD),
+            ],
+            Cores::Wmma { .. } => vec![
+                (REGISTER, inner, width),
+                (LANE, outer, 4),
+                (LANE, inner, 1),
+                (REGISTER, inner, deep.saturating_sub(width + 1)),
+                (REGISTER, outer, wide - 4),
             ],
         }
     }
