@@ -234,7 +234,8 @@ pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
             return Some((0..count).map(at).collect());
         }
         let width = element.bits.div_ceil(8) as usize;
-        if width > 8 {
+        // An integer of no bits has no address either.
+        if !(1..=8).contains(&width) {
             return None;
         }
         // Of no elements there is no address.
