@@ -126,7 +126,7 @@ impl<'p> Run<'p> {
                 if !is {
                     return self.fault("a cast to a type that the value does not have");
                 }
-                source
+                self.with_stated_strides(frame, result, source)
             }
             Action::Bytes(action) => return self.on_bytes(frame, step, action),
             Action::Slice { source, insert, offsets, sizes, strides } => {
@@ -143,12 +143,14 @@ impl<'p> Run<'p> {
                 }
                 let insert = insert.map(|slot| self.get(frame, slot)).transpose()?;
                 let kept = self.kept(frame, result, sizes);
-                self.slice(&source, insert, [offsets, extents, steps], &kept)?
+                let made = self.slice(&source, insert, [offsets, extents, steps], &kept)?;
+                self.with_stated_strides(frame, result, made)
             }
             Action::Reshape { source, groups, sizes } => {
                 let source = self.get(frame, *source)?;
                 let expanded = sizes.as_ref().map(|sizes| self.sizes(frame, sizes)).transpose()?;
-                self.reshape(&source, groups, expanded)?
+                let made = self.reshape(&source, groups, expanded)?;
+                self.with_stated_strides(frame, result, made)
             }
             Action::Transpose { source, permutation } => {
                 let view = self.view(self.get(frame, *source)?)?;
@@ -165,13 +167,7 @@ impl<'p> Run<'p> {
             Action::Metadata(source) => {
                 let view = self.view(self.get(frame, *source)?)?;
                 let base = View { offset: 0, sizes: vec![], strides: vec![], ..(*view).clone() };
-                // The type says the strides of dimensions of one element, which a slice may have left out.
-                let stated = layouts::stated(&frame.0.slots[*source as usize], &view.sizes);
-                let mut strides = view.strides.clone();
-                for (stride, stated) in strides.iter_mut().zip(stated.map_or_else(Vec::new, |(_, strides)| strides)) {
-                    *stride = stated.unwrap_or(*stride);
-                }
-                let numbers = [view.offset].into_iter().chain(view.sizes.clone()).chain(strides);
+                let numbers = [view.offset].into_iter().chain(view.sizes.clone()).chain(view.strides.clone());
                 return Ok([Value::View(Rc::new(base))].into_iter().chain(numbers.map(Value::Index)).collect());
             }
             Action::Dim { source, dim } => {
@@ -400,6 +396,15 @@ impl<'p> Run<'p> {
         self.buffers[view.buffer].origin = Origin::Constant;
         self.globals.insert(name.to_owned(), value.clone());
         Ok(value)
+    }
+
+    /// A view with the strides that its type says: a dimension of one element has any other one.
+    fn with_stated_strides(&self, frame: &Frame, result: Option<Slot>, value: Value) -> Value {
+        let Value::View(view) = &value else { return value };
+        let stated = result.and_then(|slot| layouts::stated(&frame.0.slots[slot as usize], &view.sizes));
+        let Some((_, stated)) = stated else { return value };
+        let strides = view.strides.iter().zip(stated).map(|(stride, stated)| stated.unwrap_or(*stride)).collect();
+        Value::View(Rc::new(View { strides, ..(**view).clone() }))
     }
 
     /// Marks the dimensions of a slice that the result has: one of size 1 may be left out.
