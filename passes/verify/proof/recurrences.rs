@@ -158,8 +158,10 @@ impl Proof<'_> {
             }
             _ => self.counterpart(element)?,
         };
+        let moment = self.moment(of.side, of.at.0);
         let indices: Vec<Linear> = of.iterations.into_values().chain([of.address]).collect();
-        Ok((format!("start {} {} {:?}{:?}", of.side, of.buffer, of.at, vec!["#"; indices.len()]).into(), indices))
+        let places = vec!["#"; indices.len()];
+        Ok((format!("start {} {} {:?}{moment:?}{places:?}", of.side, of.buffer, of.at).into(), indices))
     }
 
     /// The element of the first program that one of the second is equal to in each iteration, or the one itself.
