@@ -297,13 +297,11 @@ impl Flatten<'_> {
         };
         let sizes = parts[1].iter().map(number).collect::<Flat<Vec<i64>>>()?;
         let strides = parts[2].iter().map(number).collect::<Flat<Vec<i64>>>()?;
-        if let (None, true) = (insert, strides.iter().all(|stride| *stride > 0)) {
-            // A slice without elements may be anywhere.
-            let dims: Vec<usize> = (0..sizes.len()).filter(|d| sizes[*d] > 0).collect();
-            let reach = |d: &usize| view.sizes[*d].saturating_sub((sizes[*d] - 1).saturating_mul(strides[*d]));
-            let ends: Vec<i64> = dims.iter().map(reach).collect();
-            let firsts: Vec<Subscript> = dims.iter().map(|d| offsets[*d].clone()).collect();
-            self.note_indices(&ends, &firsts, self.mask);
+        // A slice without elements may be anywhere.
+        if insert.is_none() && sizes.iter().chain(&strides).all(|number| *number > 0) {
+            let reach = |d: usize| view.sizes[d].saturating_sub((sizes[d] - 1).saturating_mul(strides[d]));
+            let ends: Vec<i64> = (0..sizes.len()).map(reach).collect();
+            self.note_indices(&ends, &offsets, self.mask);
         }
         // The part with all of its dimensions, then without those that the result leaves out.
         let small = match insert {
@@ -421,16 +419,28 @@ impl Flatten<'_> {
         body: &Region,
     ) -> Flat<Vec<Known>> {
         let to = self.fresh(result, None, false)?;
+        let inner = match source {
+            Some((source, low, _)) => {
+                let low = low.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
+                Some((self.view_of(*source)?, low))
+            }
+            None => None,
+        };
         self.each(&to.sizes.clone(), &mut vec![], &mut |flatten, index| {
             let at: Vec<Known> =
                 index.iter().map(|i| Known::Value(flatten.make(Maker::Subscript(i.clone())))).collect();
-            let [Known::Value(value)] = flatten.region(body, &at)?[..] else { return Err("no element".to_owned()) };
+            // The region is run for padding alone, which is stored before the elements.
+            let outer = flatten.mask;
+            if let Some((view, low)) = &inner {
+                flatten.mask = Some(flatten.is_outside(index, low, &view.sizes));
+            }
+            let region = flatten.region(body, &at);
+            flatten.mask = outer;
+            let [Known::Value(value)] = region?[..] else { return Err("no element".to_owned()) };
             flatten.store(&to, index, value);
             Ok(())
         })?;
-        if let Some((source, low, _)) = source {
-            let view = self.view_of(*source)?;
-            let low = low.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
+        if let Some((view, low)) = inner {
             self.each(&view.sizes.clone(), &mut vec![], &mut |flatten, index| {
                 let value = flatten.load(&view, index);
                 let at: Vec<Subscript> =
@@ -440,6 +450,22 @@ impl Flatten<'_> {
             })?;
         }
         Ok(vec![Known::View(to)])
+    }
+
+    /// Whether an index is outside of a part, where the mask is.
+    fn is_outside(&mut self, index: &[Subscript], low: &[Subscript], sizes: &[i64]) -> ValueId {
+        let all = self.make(Maker::AtLeastZero(Subscript::Constant(0)));
+        let outer = self.mask.unwrap_or(all);
+        let mut inside = outer;
+        for ((i, low), size) in index.iter().zip(low).zip(sizes) {
+            let [minus_low, minus_i] = [low, i].map(|s| Subscript::Times(Box::new(s.clone()), -1));
+            let behind = Subscript::Sum(vec![low.clone(), Subscript::Constant(size - 1), minus_i]);
+            for e in [Subscript::Sum(vec![i.clone(), minus_low]), behind] {
+                let is = self.make(Maker::AtLeastZero(e));
+                inside = self.make(Maker::And(inside, is));
+            }
+        }
+        self.make(Maker::AndNot(outer, inside))
     }
 
     pub(super) fn nest(&mut self, step: &Step, nest: &Nest) -> Flat<Vec<Known>> {
