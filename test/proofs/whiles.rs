@@ -329,7 +329,8 @@ fn loops_that_do_not_end() {
         &[("%i, %n", "%i0, %i1"), ("slt", "sge"), ("%i, %i1", "%i, %i0")],
         NONE,
     );
-    same(&of("slt, %i, %n"), &none, NONE);
+    // Behind a loop that is gone, what runs may be what was never reached.
+    not_same(&of("slt, %i, %n"), &none, NONE);
     not_same(&none, &of("slt, %i0, %i1"), NONE);
 }
 

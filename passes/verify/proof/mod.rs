@@ -133,7 +133,7 @@ impl From<Undecided> for Why {
 
 fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why> {
     let [meant, made] = proof.programs;
-    let same_assertions = proof.same_assertions();
+    let (same_assertions, same_ends) = (proof.same_assertions(), proof.ends());
     proof.find_index_ranges();
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match Why::from(stop) {
@@ -142,6 +142,7 @@ fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why
         })?;
     }
     same_assertions?;
+    same_ends?;
     // Two results in one buffer are so in both, and with memory that is given.
     let memory = |function: &Statements, k: usize| match function.results.get(k) {
         Some(FunctionResult::Elements(result)) => Some((result.buffer, result.is_memref)),
@@ -156,12 +157,7 @@ fn of_both(proof: &mut Proof, results: usize, is_public: bool) -> Result<(), Why
             return Err(format!("results {i} and {j} that are in one buffer, or were").into());
         }
     }
-    Ok(proof
-        .beside()
-        .and_then(|()| proof.apart(1))
-        .and_then(|()| proof.within(1))
-        .and_then(|()| proof.divides())
-        .and_then(|()| proof.ends())?)
+    Ok(proof.beside().and_then(|()| proof.apart(1)).and_then(|()| proof.within(1)).and_then(|()| proof.divides())?)
 }
 
 /// The name of a value that a function leaves, by its number: results come first, then arguments that are memory or tensors.

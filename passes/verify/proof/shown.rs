@@ -10,7 +10,7 @@
 //! loops, or in an iteration of those whose end data decide, so what is shown of one depends only on those that were written before.
 
 use crate::proof::follow::Proof;
-use crate::proof::index_range::Place;
+use crate::proof::index_range::{IndexRange, Place};
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, unproved};
 use crate::proof::pairs::{ElementAt, Pair};
@@ -226,7 +226,8 @@ impl Proof<'_> {
         let naming = self.naming.take();
         // A range that assertions say at a place is not of these variables.
         let ranges = self.index_ranges.clone();
-        self.index_ranges.retain(|known| !known.places.iter().any(|place| matches!(place, Place::At(_))));
+        let is_anywhere = |known: &IndexRange| !known.places.iter().any(|place| matches!(place, Place::At(_)));
+        self.index_ranges.retain(|known| !known.places.is_empty() && is_anywhere(known));
         let was_finding = std::mem::replace(&mut self.is_finding_ranges, false);
         let shown = shown(self);
         (self.index_ranges, self.is_finding_ranges) = (ranges, was_finding);
