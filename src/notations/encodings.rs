@@ -297,8 +297,8 @@ impl Growing {
         if input == REGISTER && shared.is_some() && row == [0, 0] {
             return;
         }
-        for dim in 0..2 {
-            self.next[dim] = self.next[dim].max(64 - row[dim].leading_zeros());
+        for (next, entry) in self.next.iter_mut().zip(row) {
+            *next = (*next).max(64 - entry.leading_zeros());
         }
         let inside = |dim: usize| row[dim] & ((1 << self.bits[dim]) - 1);
         self.inputs[input].push((self.at, vec![inside(0), inside(1)]));
