@@ -35,7 +35,8 @@ pub(super) const DEPTH: usize = 400;
 /// functions of test/passes and test/run, 4 shows as many as 32; `matmul.mlir` takes 0.15 s with 2, 0.18 s with 4.
 const FAILURES: usize = 4;
 
-/// A comparison in order takes one in so many of the looks that are left.
+/// A comparison in order takes one in so many of the looks that are left. Of 30 programs from linalg and torch-mlir, 24 are proved
+/// with 4 and with 16, lowered and verified in 10.1 and 10.2 s; with 64 there are 23, in 17.6 s.
 const IN_ORDER: usize = 16;
 
 /// Comparisons of operands in their order, where these come in any.
