@@ -26,6 +26,8 @@ pub(super) type Bases = Vec<(usize, Vec<i64>)>;
 pub(super) struct LinearBases {
     pub names: &'static [&'static str],
     pub inputs: Vec<Bases>,
+    /// Whether places whose basis of the address is 0 have no element.
+    pub is_padded: bool,
     /// The byte offset of the layout.
     pub at: usize,
 }
@@ -70,7 +72,8 @@ pub(super) fn read_bases(cursor: &mut Cursor, names: &'static [&'static str], at
     if let Some(missing) = missing {
         return Err(cursor.expected(&format!("`{} = ` and bases", names[missing])));
     }
-    Ok(LinearBases { names, inputs: inputs.into_iter().map(Option::unwrap_or_default).collect(), at })
+    let inputs = inputs.into_iter().map(Option::unwrap_or_default).collect();
+    Ok(LinearBases { names, inputs, is_padded: false, at })
 }
 
 /// Reads `[[0, 1], [0, 2]]`.
@@ -221,7 +224,7 @@ impl LinearBases {
                     return Err(Error::at(*at, message));
                 }
                 match (basis, input) {
-                    (0, 0) if self.names.len() == REGISTERS.len() => {}
+                    (0, 0) if self.names.len() == REGISTERS.len() || self.is_padded => {}
                     (0, 0) => {
                         let message = format!(
                             "a basis of `{name}` must not be 0: two places of one address space have the same element"

@@ -145,6 +145,6 @@ impl Blocked {
             (self.at, (0..rank).map(entry).collect())
         };
         bases.push(self.blocks.iter().map(block).collect());
-        Ok((LinearBases { names: &REGISTERS, inputs: bases, at: self.at }, sizes))
+        Ok((LinearBases { names: &REGISTERS, inputs: bases, is_padded: false, at: self.at }, sizes))
     }
 }

@@ -434,7 +434,7 @@ impl Mma {
         };
         let growing = Growing { at: self.at, bits: [rows, columns], next: [0, 0], inputs: vec![Bases::new(); 4] };
         let inputs = grow(growing).inputs;
-        Ok((LinearBases { names: &REGISTERS, inputs, at: self.at }, sizes.to_vec()))
+        Ok((LinearBases { names: &REGISTERS, inputs, is_padded: false, at: self.at }, sizes.to_vec()))
     }
 }
 

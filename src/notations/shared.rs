@@ -1,7 +1,8 @@
 //! Triton's layouts of shared memory, as bases. See [`mod@super::triton`].
 //!
 //! `#ttg.swizzled_shared` puts the group of `vec` elements `c` of row `r` at group `c xor r / perPhase mod maxPhase`.
-//! `#ttg.nvmma_shared` has blocks of `swizzlingByteWidth` bytes, in which groups of 16 bytes are swizzled in each 8 rows.
+//! `#ttg.nvmma_shared` has blocks of `swizzlingByteWidth` bytes, in which groups of 16 bytes are swizzled in each 8 rows. With
+//! `fp4Padded` the latter half of each group is padding.
 //! `#ttg.padded_shared<[64:+4] ..>` leaves 4 elements free after each 64.
 
 use crate::notations::bases::{Bases, LinearBases, SHARED, read_rows};
@@ -23,11 +24,12 @@ pub(super) fn read_shared_bases(
 ) -> Result<LinearBases, Error> {
     cursor.expect("<", "`<`")?;
     cursor.expect("{", "`{`")?;
-    let read = if name == NAMES[0] { read_swizzled } else { read_nvmma };
+    let is_padded = name == NAMES[1];
+    let read = if is_padded { read_nvmma } else { read_swizzled };
     let rows = read(cursor, sizes, at)?;
     cursor.expect("}", "`,` or `}`")?;
     cursor.expect(">", "`>`")?;
-    Ok(LinearBases { names: &SHARED, inputs: vec![rows, Bases::new()], at })
+    Ok(LinearBases { names: &SHARED, inputs: vec![rows, Bases::new()], is_padded, at })
 }
 
 /// The index with bits in some dimensions.
@@ -104,9 +106,14 @@ fn read_nvmma(cursor: &mut Cursor, sizes: &[i64], at: usize) -> Result<Bases, Er
     let swizzle = if bytes.value == 0 { None } else { Some(log(&bytes, names[0])?) };
     let unsupported = |message: &str| Err(Error::at(at, message).unsupported());
     let (rank, [transposed, padded]) = (sizes.len(), flags);
-    if padded || transposed && rank != 2 {
-        return unsupported("`fp4Padded` must be false, and `transposed` is of 2 dimensions");
+    if transposed && rank != 2 {
+        return unsupported("`transposed` must be false, but of 2 dimensions");
     }
+    if padded && (swizzle, element) != (Some(7), 3) {
+        return unsupported("`fp4Padded` must have a `swizzlingByteWidth` of 128 and an `elementBitWidth` of 8");
+    }
+    // 8 bytes of every 16 are padding, so an element has 16 bits in a row.
+    let element = element + u32::from(padded);
     let mut order: Vec<usize> = (0..rank).rev().collect();
     if transposed {
         order.reverse();
@@ -138,6 +145,9 @@ fn read_nvmma(cursor: &mut Cursor, sizes: &[i64], at: usize) -> Result<Bases, Er
     for dim in order {
         let own = inside.iter().filter(|(of, _)| *of == dim).count() as u32;
         rows.extend((own..bits[dim]).map(|bit| (at, index(rank, &[(dim, bit)]))));
+    }
+    if padded {
+        rows.insert(3, (at, index(rank, &[])));
     }
     Ok(rows)
 }
