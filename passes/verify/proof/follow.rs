@@ -115,6 +115,13 @@ pub struct Facts {
     pub(super) lemmas: FxHashMap<Lemma, bool>,
 }
 
+impl Facts {
+    /// How many facts there are.
+    pub(super) fn len(&self) -> usize {
+        self.pairs.len() + self.names.iter().map(FxHashMap::len).sum::<usize>() + self.in_step.len() + self.lemmas.len()
+    }
+}
+
 impl<'p> Proof<'p> {
     pub fn new(
         [meant, made]: [&'p Statements; 2],

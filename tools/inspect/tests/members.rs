@@ -157,8 +157,14 @@ fn module_requests() -> Vec<(Request, Vec<Spoilt>)> {
             vec![("text", vec![json!("HloModul")], "syntax"), machine()],
         ),
         (
-            json!({"op": "hlo", "text": MODULE, "html": true, "plan": true, "entry": "free", "seconds": 9}),
-            vec![("text", vec![json!("HloModul")], "syntax"), ("entry", vec![json!("fre")], "unknown"), seconds()],
+            json!({"op": "hlo", "text": MODULE, "html": true, "plan": true, "entry": "free", "seconds": 9,
+                "assignment": "BufferAssignment:"}),
+            vec![
+                ("assignment", vec![json!("HloModule")], "syntax"),
+                ("text", vec![json!("HloModul")], "syntax"),
+                ("entry", vec![json!("fre")], "unknown"),
+                seconds(),
+            ],
         ),
         (json!({"op": "hlo", "text": MODULE, "old": MODULE}), vec![("old", vec![json!("HloModul")], "syntax")]),
         (
