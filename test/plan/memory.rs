@@ -233,6 +233,15 @@ fn temporaries_lie_in_outputs_that_are_not_made_yet() {
          ROOT y = f32[100]{0} custom-call(d), custom_call_target=\"f\"";
     let found = used(&format!("{}{more}", &lines[..lines.find("b = ").unwrap()]));
     assert_eq!((found.spaces[&0].temporaries, found.in_outputs.len()), (320, 2));
+    // Of two outputs, the one that the result needs last, whichever is made first.
+    let two = "q = f32[100]{0} custom-call(b), custom_call_target=\"f\"
+         p = f32[100]{0} custom-call(b), custom_call_target=\"f\"
+         ROOT y = (f32[100]{0}, f32[100]{0}) tuple(p, q)";
+    let before = &lines[..lines.find("ROOT").unwrap()];
+    for (lines, output) in [(two.to_string(), 3), (two.replace("tuple(p, q)", "tuple(q, p)"), 4)] {
+        let found = used(&format!("{before}{lines}"));
+        assert_eq!(found.in_outputs.iter().map(|i| (i.temporary, i.output)).collect::<Vec<_>>(), [(0, output)]);
+    }
 }
 
 #[test]

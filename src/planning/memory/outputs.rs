@@ -13,9 +13,10 @@
 //! ```
 //!
 //! As in XLA, the largest temporaries are placed first, on ties the one that the result needs first, each in the
-//! smallest output where nothing is live with it, on ties the last. The order decides which temporary fits. Times are
-//! instructions of the entry, with each called computation inserted once. A buffer is also empty in a loop whose state
-//! it is, from its last read to the new definition, and in a branch or call before the definition of its result.
+//! smallest output where nothing is live with it, on ties the one that the result needs last. The order decides which
+//! temporary fits. Times are instructions of the entry, with each called computation inserted once. A buffer is also
+//! empty in a loop whose state it is, from its last read to the new definition, and in a branch or call before the
+//! definition of its result.
 
 use super::buffers::{Buffer, FrameBuffers, Role};
 use super::ranges::{EmptyTimes, PlacedRange, PlacedRanges};
@@ -99,7 +100,9 @@ impl<'m> OpenOutputs<'m> {
         // The memory of a donated argument is that of its output.
         let is_output = |k: &usize| own.buffers[*k].role == Role::Result || arguments.get(k) == Some(k);
         let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(is_output).collect();
-        outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
+        let needed = needed(&times.module.computations[entry.0]);
+        let first = |k: &usize| (needed[own.buffers[*k].made.0], own.buffers[*k].made.1);
+        outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(first(k))));
         let end = own.of.len() - 1;
         let (mut all, mut empty) = (Vec::new(), Vec::new());
         for output in outputs {
