@@ -3,7 +3,7 @@
 //! JAX donates whole arguments of a function: `donate(k, v)` of `f32[8] k`, `f32[8] v` and the outputs `f32[2], f32[8],
 //! f32[8]` gives output 1 the memory of `k` and output 2 that of `v`. Donating `v` alone gives it to output 1.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate, elide};
+use super::{AdviceKind, Advised, BufferPlace, Candidate, elide, forget_overwritten};
 use crate::hlo::origins::Provenance;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use tensor_layout::hlo::{Instruction, Module};
@@ -71,7 +71,7 @@ fn candidate<'p>(program: &'p Advised, taking: &[Output], group: &[&Argument]) -
         things,
         origin: Provenance { source: None, op_name: Some(names.join(", ")) },
         ends: Vec::new(),
-        changed: Box::new(move || donated(program.module, &pairs)),
+        changed: Box::new(move || donated(program, &pairs)),
     })
 }
 
@@ -89,8 +89,9 @@ fn pairs<'m>(taking: &[Output], parts: impl Iterator<Item = &'m Part<'m>>) -> Ve
 }
 
 /// The module with more donations.
-fn donated(module: &Module, pairs: &[Donation]) -> Option<Module> {
+fn donated(program: &Advised, pairs: &[Donation]) -> Option<Module> {
     const NAME: &str = "input_output_alias";
+    let module = program.module;
     let mut changed = module.clone();
     let entry = &module.computations[module.entry];
     let given: HashSet<usize> = pairs.iter().map(|(_, number)| entry.parameters[*number]).collect();
@@ -98,10 +99,16 @@ fn donated(module: &Module, pairs: &[Donation]) -> Option<Module> {
         [k] => given.contains(&k) && entry.instructions[k].shape == own.shape,
         _ => false,
     };
-    for own in &mut changed.computations[module.entry].instructions {
+    let of = &program.entry_buffers().of;
+    let ends = |(output, number): &Donation| [of[entry.parameters[*number]][0], of[entry.root][*output]];
+    let shared: HashSet<Option<usize>> = pairs.iter().flat_map(ends).collect();
+    for (k, own) in changed.computations[module.entry].instructions.iter_mut().enumerate() {
         // The copy is there because the argument must not be overwritten.
         if own.opcode == "copy" && is_same(own) {
             elide(own);
+        }
+        if own.operands.iter().chain([&k]).any(|near| of[*near].iter().any(|buffer| shared.contains(buffer))) {
+            forget_overwritten(own);
         }
     }
     let is_tuple = matches!(module.computations[module.entry].result().shape, Shape::Tuple(_));

@@ -278,6 +278,14 @@ fn elide(copy: &mut Instruction) {
     (copy.opcode, copy.operation) = ("bitcast".to_string(), Operation::Bitcast);
 }
 
+/// Forgets which operands XLA lets an instruction overwrite: of another program it decides that anew.
+fn forget_overwritten(own: &mut Instruction) {
+    // The configuration of a loop has its trip count.
+    if own.opcode != "while" {
+        own.attributes.retain(|attribute| attribute.name != "backend_config");
+    }
+}
+
 /// The arrays of a shape, which may change.
 fn leaves_mut(shape: &mut Shape) -> Vec<&mut Array> {
     match shape {
