@@ -95,10 +95,68 @@ add {
 }
 ";
 
+/// An update of an argument that the caller keeps, so that it overwrites nothing.
+const SUM: &str = "HloModule sum, is_scheduled=true
+
+ENTRY main {
+  t = f32[4096,128]{1,0:T(8,128)} parameter(0), metadata={op_name=\"t\"}
+  u = f32[4096,128]{1,0:T(8,128)} parameter(1), metadata={op_name=\"u\"}
+  ROOT r = f32[4096,128]{1,0:T(8,128)} add(t, u), backend_config={\"aliasing_operands\":{\"lists\":[]}}
+}
+";
+
+/// Two convolutions, of which the second reads what the first makes.
+const CONVOLUTIONS: &str = "HloModule convolutions, is_scheduled=true
+
+ENTRY main {
+  x = f32[64,8,8,128]{3,2,1,0:T(8,128)} parameter(0), metadata={op_name=\"x\"}
+  c = bf16[64,8,8,128]{3,2,1,0:T(8,128)(2,1)} convert(x)
+  w = f32[1,1,128,128]{3,2,1,0:T(8,128)} parameter(1), metadata={op_name=\"w\"}
+  h = f32[64,8,8,128]{3,2,1,0:T(8,128)} convolution(c, w), window={size=1x1}, dim_labels=b01f_01io->b01f, metadata={op_name=\"jit(f)/jvp()/conv_general_dilated\" source_file=\"m.py\" source_line=3}
+  y = bf16[64,8,8,128]{3,2,1,0:T(8,128)(2,1)} convolution(h, w), window={size=1x1}, dim_labels=b01f_01io->b01f, metadata={op_name=\"jit(f)/jvp()/conv_general_dilated\" source_file=\"m.py\" source_line=4}
+  ROOT g = bf16[128]{0:T(256)(128)(2,1)} custom-call(y, h), custom_call_target=\"g\"
+}
+";
+
+/// A value that a loop carries.
+const LOOP: &str = "HloModule loop, is_scheduled=true
+
+cond {
+  s = (s32[], f32[1024,512]{1,0:T(8,128)}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+
+body {
+  s = (s32[], f32[1024,512]{1,0:T(8,128)}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  h = f32[1024,512]{1,0:T(8,128)} get-tuple-element(s), index=1
+  ROOT t = (s32[], f32[1024,512]{1,0:T(8,128)}) tuple(next, h)
+}
+
+ENTRY main {
+  x = bf16[1024,128]{1,0:T(8,128)(2,1)} parameter(0), metadata={op_name=\"x\"}
+  z = s32[] constant(0)
+  h = f32[1024,512]{1,0:T(8,128)} custom-call(x), custom_call_target=\"h\", metadata={op_name=\"jit(f)/dot\" source_file=\"m.py\" source_line=3}
+  t = (s32[], f32[1024,512]{1,0:T(8,128)}) tuple(z, h)
+  w = (s32[], f32[1024,512]{1,0:T(8,128)}) while(t), condition=cond, body=body
+  g = f32[1024,512]{1,0:T(8,128)} get-tuple-element(w), index=1
+  ROOT y = bf16[1024,128]{1,0:T(8,128)(2,1)} custom-call(g), custom_call_target=\"g\"
+}
+";
+
 #[test]
 fn what_is_said_is_what_the_changed_program_takes() {
     let header = ("is_scheduled=true", "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }");
     check(STATE, "donate", "t", &[header, ("} copy(t)", "} bitcast(t)")]);
+    check(SUM, "donate", "t", &[header, (", backend_config={\"aliasing_operands\":{\"lists\":[]}}", "")]);
+    let image = ("f32[64,8,8,128]{3,2,1,0:T(8,128)}", "bf16[64,8,8,128]{3,2,1,0:T(8,128)(2,1)}");
+    let argument = CONVOLUTIONS
+        .replace("f32[64,8,8,128]{3,2,1,0:T(8,128)} convolution", "f32[64,8,8,128]{2,3,1,0:T(8,128)} convolution");
+    check(&argument, "type", "x", &[image, ("} convert(x)", "} bitcast(x)")]);
     let row_major = "f32[2048,300]{1,0:T(8,128)}";
     let ends = [("f32[2048,300]{0,1:T(8,128)}", row_major), ("copy", "bitcast")];
     check(ENDS, "layout", "x", &ends);
@@ -206,6 +264,22 @@ fn what_cannot_be_followed_is_no_advice() {
         assert!(!of(LAYERS, kind).is_empty(), "{kind}");
         assert_eq!(of(&LAYERS.replace("jit(f)/jvp()/dot", scope), kind), Vec::<String>::new(), "{kind}");
     }
+}
+
+/// What a loop carries and what a kernel reads keep their types; what a convolution reads is widened again.
+#[test]
+fn types_that_an_instruction_fixes() {
+    let of = |text: &str| {
+        let found = report(text);
+        let of_line = |own: &&Value| own["kind"] == json!("type") && own["source"] == json!("m.py:3");
+        found["advice"].as_array().unwrap().iter().find(of_line).map(|own| own["code"].as_str().unwrap().to_string())
+    };
+    assert_eq!([of(LOOP), of(&LAYERS.replace("\"g\"", "\"tpu_custom_call\""))], [None, None]);
+    let called = LOOP.replace("while(t), condition=cond, body=body", "custom-call(t), custom_call_target=\"w\"");
+    assert_eq!(of(&called).unwrap(), ".astype(jnp.bfloat16) on the result of dot at m.py:3");
+    assert_eq!(of(LAYERS).unwrap(), ".astype(jnp.bfloat16) on the result of dot at m.py:3");
+    let widened = ".astype(jnp.bfloat16).astype(jnp.float32) on the result of conv_general_dilated at m.py:3";
+    assert_eq!(of(CONVOLUTIONS).unwrap(), widened);
 }
 
 /// The live buffers add up to the peak in all programs of the tests, and have a source.

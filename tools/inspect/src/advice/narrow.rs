@@ -3,9 +3,13 @@
 //! All temporaries that one line of the program makes change together, if one is live at the peak. What only moves or
 //! renames their bytes changes with them, and what is made of them alone: JAX computes bf16 of bf16. So does a gradient of
 //! their sizes. Or all arrays of an argument change, which the function widens again at once. An argument that an output
-//! has the shape of is a state, which keeps its type, and the compiler adds what it scatters in f32.
+//! has the shape of is a state, which keeps its type.
+//!
+//! Nothing changes that an instruction fixes the type of: what a loop carries or stacks has the type that its body gives it,
+//! a kernel is compiled for its types, and the compiler adds what it scatters in f32. A convolution of `lax` takes operands
+//! of one type, so what it reads is widened again, and only gradients follow.
 
-use super::{AdviceKind, Advised, BufferPlace, Candidate, leaves_mut};
+use super::{AdviceKind, Advised, BufferPlace, Candidate, elide, forget_overwritten, leaves_mut};
 use crate::hlo::origins::Provenance;
 use layout_plan::memory::{Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -41,14 +45,13 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
             let Some((line, origin)) = line(frame.0, buffer.made).filter(|(line, _)| lines.contains(line)) else {
                 continue;
             };
-            groups.entry((false, line.clone())).or_default().insert((*frame, number));
-            // A gradient has the type of its value: a line that makes no value has nothing to change.
+            // A gradient has the type of its value, so it follows one.
             if !origin.is_backward() {
+                groups.entry((false, line.clone())).or_default().insert((*frame, number));
                 origins.entry((false, line)).or_insert(origin);
             }
         }
     }
-    groups.retain(|name, _| origins.contains_key(name));
     let outputs = program.outputs().into_iter().filter(|(_, own)| own.element == FROM);
     let states: HashSet<&[Dim]> = outputs.map(|(_, own)| &*own.dims).collect();
     let is_state = |array: &Array| states.contains(&*array.dims);
@@ -63,10 +66,15 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     }
     let candidate = |(name, mut group): ((bool, String), BTreeSet<BufferNumber>)| {
         let origin = origins.remove(&name).unwrap_or_default();
-        if !name.0 {
-            add_results(program, &mut group);
+        let mut all = group.clone();
+        add_results(program, &mut all, true);
+        let is_widened = !name.0 && feeds_convolution(program, &all);
+        if is_widened {
+            add_results(program, &mut group, false);
+        } else if !name.0 {
+            group = all;
         }
-        candidate(program, &name, group, origin)
+        candidate(program, &name, group, origin, is_widened)
     };
     groups.into_iter().map(candidate).collect()
 }
@@ -76,6 +84,7 @@ fn candidate<'p>(
     (is_argument, name): &(bool, String),
     group: BTreeSet<BufferNumber>,
     origin: Provenance,
+    is_widened: bool,
 ) -> Candidate<'p> {
     let things: BTreeSet<BufferPlace> =
         group.iter().map(|(frame, number)| (frame.0, program.used.frames[frame].buffers[*number].made)).collect();
@@ -87,9 +96,10 @@ fn candidate<'p>(
         )
     } else {
         let operation = origin.op_name.as_deref().and_then(|name| name.rsplit('/').next()).unwrap_or("the result");
+        let widened = if is_widened { ".astype(jnp.float32)" } else { "" };
         (
             format!("keep what {name} makes in bf16"),
-            format!(".astype(jnp.bfloat16) on the result of {operation} at {name}"),
+            format!(".astype(jnp.bfloat16){widened} on the result of {operation} at {name}"),
         )
     };
     Candidate {
@@ -103,9 +113,9 @@ fn candidate<'p>(
     }
 }
 
-/// Adds the f32 temporaries of the entry whose f32 operands are all in the group, and gradients that one instruction
-/// reads or makes together with a value of their sizes in the group.
-fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>) {
+/// Adds gradients that one instruction reads or makes together with a value of their sizes in the group, and with
+/// `results` the f32 temporaries of the entry whose f32 operands are all in the group.
+fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>, results: bool) {
     let (entry, found, frame) = (program.entry(), program.entry_buffers(), (program.module.entry, RunsAs::Entry));
     let array = |number: usize| {
         let (k, leaf) = found.buffers[number].made;
@@ -119,7 +129,7 @@ fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>) {
         let narrowed: Vec<usize> = operands.iter().copied().filter(|own| group.contains(&(frame, *own))).collect();
         let is_like = |own: usize| narrowed.iter().any(|like| array(*like).dims == array(own).dims);
         let follows = |own: &usize| {
-            let is_all = narrowed.len() == operands.len() && !operands.contains(own);
+            let is_all = results && narrowed.len() == operands.len() && !operands.contains(own);
             found.buffers[*own].role == Role::Temporary && (is_all || is_like(*own) && is_gradient(*own))
         };
         if !narrowed.is_empty() {
@@ -129,10 +139,30 @@ fn add_results(program: &Advised, group: &mut BTreeSet<BufferNumber>) {
     }
 }
 
-/// Whether an instruction scatters, or the computations that it runs.
-fn scatters(module: &Module, instruction: &Instruction) -> bool {
-    let inside = |called: &usize| module.computations[*called].instructions.iter().any(|own| scatters(module, own));
-    matches!(&*instruction.opcode, "scatter" | "select-and-scatter") || instruction.called.iter().any(inside)
+/// Whether a convolution of the forward pass reads a buffer of the entry that is in the group.
+fn feeds_convolution(program: &Advised, group: &BTreeSet<BufferNumber>) -> bool {
+    let (entry, found, frame) = (program.entry(), program.entry_buffers(), (program.module.entry, RunsAs::Entry));
+    let is_convolution = |own: &Instruction| {
+        let name = own.source.op_name.as_deref().unwrap_or_default();
+        own.opcode == "convolution" && name.ends_with("/conv_general_dilated")
+    };
+    entry.instructions.iter().enumerate().any(|(k, own)| {
+        let mut read = own.operands.iter().flat_map(|operand| &found.of[*operand]).flatten();
+        let reads = read.any(|number| group.contains(&(frame, *number)));
+        reads && !program.origin(k).is_backward() && runs(program.module, own, &is_convolution)
+    })
+}
+
+/// Whether an instruction, or one of the computations that it runs, is of a kind.
+fn runs(module: &Module, instruction: &Instruction, kind: &dyn Fn(&Instruction) -> bool) -> bool {
+    let inside = |called: &usize| module.computations[*called].instructions.iter().any(|own| runs(module, own, kind));
+    kind(instruction) || instruction.called.iter().any(inside)
+}
+
+/// Whether an instruction fixes the types of what it reads and makes.
+fn fixes_types(instruction: &Instruction) -> bool {
+    let is_kernel = || instruction.string("custom_call_target").as_deref() == Some("tpu_custom_call");
+    matches!(&*instruction.opcode, "scatter" | "select-and-scatter" | "while") || is_kernel()
 }
 
 /// The module with the buffers in the smaller type; with `follows` what only moves or renames their bytes, too.
@@ -144,16 +174,25 @@ fn changed(program: &Advised, group: &BTreeSet<BufferNumber>, follows: bool) -> 
         for (k, instruction) in program.module.computations[frame.0].instructions.iter().enumerate() {
             let takes = |k: usize| found.of[k].iter().flatten().any(|own| all.contains(&(frame, *own)));
             let reads = instruction.operands.iter().any(|operand| takes(*operand));
-            ((!reads && !takes(k)) || !scatters(program.module, instruction)).then_some(())?;
+            let is_near = reads || takes(k);
+            (!is_near || !runs(program.module, instruction, &fixes_types)).then_some(())?;
             if follows && reads && MOVES.contains(&&*instruction.opcode) {
                 all.extend(found.of[k].iter().flatten().map(|own| (frame, *own)));
             }
-            for (leaf, array) in
-                leaves_mut(&mut changed.computations[frame.0].instructions[k].shape).into_iter().enumerate()
-            {
+            let own = &mut changed.computations[frame.0].instructions[k];
+            if is_near {
+                forget_overwritten(own);
+            }
+            for (leaf, array) in leaves_mut(&mut own.shape).into_iter().enumerate() {
                 if array.element == FROM && found.of[k][leaf].is_some_and(|own| all.contains(&(frame, own))) {
                     *array = narrowed(program.target, array)?;
                 }
+            }
+            // What moves or converts a value into its own type and layout does nothing.
+            let own = &changed.computations[frame.0].instructions;
+            if is_near && matches!(&*own[k].opcode, "convert" | "copy") && own[own[k].operands[0]].shape == own[k].shape
+            {
+                elide(&mut changed.computations[frame.0].instructions[k]);
             }
         }
     }
