@@ -48,6 +48,16 @@ fn a_folder_is_its_last_stage_and_its_largest_module() {
     assert_eq!(read(&dump("failed", &failed)), "a");
     let (out, err, code) = outcome(&["hlo", &dump("none", &files[2..])]);
     assert!(out.is_empty() && code == Some(1) && err.contains("--xla_dump_hlo_as_text"), "{err}");
+    assert!(err.contains("found none; ") && err.contains("no folders inside this one"), "{err}");
+    // An empty text is no stage and no module.
+    let gone = ("module_0002.jit_f.after_optimizations.txt", "");
+    let with_empty = [&files[..], &[gone, ("module_0001.jit_f.oom_intermediate_module.txt", "")]].concat();
+    let folder = dump("empty", &with_empty);
+    assert_eq!(read(&folder), "a");
+    let said = "2 empty files, which are not read, such as module_0001.jit_f.oom_intermediate_module.txt";
+    assert_eq!(outcome(&["hlo", &folder]).1, format!("{folder}: warning: {said}\n"));
+    let (_, err, code) = outcome(&["hlo", &dump("only", &[gone])]);
+    assert!(code == Some(1) && err.contains("found an empty file, which is not read: module_0002."), "{err}");
 }
 
 const PROGRAM: &str = "HloModule f, is_scheduled=true
@@ -155,6 +165,9 @@ fn an_error_about_memory_is_a_report_of_what_it_says() {
     let text = String::from_utf8(run(&["hlo"], ERROR.as_bytes()).stdout).unwrap();
     assert!(text.contains("needed 33.5 GiB of 16.0 GiB: 17.5 GiB too much\n"), "{text}");
     assert!(text.contains("  32.0 GiB  copy.1 s32[8388608,8,4]{2,1,0:T(8,128)}\n"), "{text}");
+    let unnamed = run(&["hlo"], ERROR.replace("XLA label: iota.1 = iota()", "").as_bytes()).stdout;
+    let unnamed = String::from_utf8(unnamed).unwrap();
+    assert!(unnamed.contains("  (no label) s32[8]{0:T(128)}\n"), "{unnamed}");
     assert!(
         text.contains("31.0 GiB are padding; f.py:7 jit(f)/floor_mod\n") && text.contains("--xla_dump_to"),
         "{text}"
@@ -173,6 +186,20 @@ fn the_first_line_alone_says_what_is_missing() {
     assert_eq!(amounts(first), [Some(33 << 29), Some(63 << 28)]);
     let device = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4294967296 bytes.";
     assert_eq!(amounts(device), [Some(1 << 32), None]);
+    for allocated in [
+        "Out of memory allocating 4294967296 bytes.",
+        "Failed to allocate request for 4.00GiB (4294967296B) on device ordinal 0",
+        "Out of memory while trying to allocate 4.00GiB.",
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 4.00GiB (rounded to 4294967296)requested by op ",
+    ] {
+        let error = format!("RESOURCE_EXHAUSTED: {allocated}");
+        assert_eq!(amounts(&error), [Some(1 << 32), None]);
+        let text = String::from_utf8(run(&["hlo"], error.as_bytes()).stdout).unwrap();
+        assert!(text.contains("\nneeded 4.0 GiB\n"), "{text}");
+    }
+    let scoped = "RESOURCE_EXHAUSTED: Ran out of memory in memory space vmem while allocating on stack for %f. Scoped \
+                  allocation with size 18.00M and limit 16.00M exceeded scoped vmem limit by 2.00M.";
+    assert_eq!(amounts(scoped), [Some(18 << 20), Some(16 << 20)]);
     let reserve =
         "RESOURCE_EXHAUSTED: Attempting to reserve 3.50G at the bottom of memory. There are 1.50G free, 0B reserved.";
     assert_eq!(amounts(reserve), [Some(7 << 29), Some(3 << 29)]);

@@ -31,6 +31,8 @@ pub struct Chosen {
     pub assignment: Option<PathBuf>,
     /// How many modules there are beside this one.
     pub others: usize,
+    /// The names of texts without a byte, which are not read.
+    pub empty: Vec<String>,
 }
 
 /// The program of a file, of standard input by the name `-`, or of the folder of a dump.
@@ -50,11 +52,11 @@ pub fn program(file: &str) -> Result<Dumped, Complaint> {
         return Ok(Dumped { text: read(file)?, assignment: assignment(&beside, path) });
     }
     let files = files(path).map_err(|error| about(error.to_string()))?;
-    let Chosen { module, assignment, others } = chosen(files).map_err(about)?;
-    if others > 0 {
-        let name = module.file_name().unwrap_or_default().to_string_lossy();
-        let message = format!("of {} modules this one is read: {name}", others + 1);
-        warn(&Complaint::warnings(file, "", &[Error::new(message)]));
+    let Chosen { module, assignment, others, empty } = chosen(files).map_err(about)?;
+    let others = (others > 0).then(|| format!("of {} modules this one is read: {}", others + 1, name(&module)));
+    let warnings: Vec<Error> = others.into_iter().chain(said_empty(&empty)).map(Error::new).collect();
+    if !warnings.is_empty() {
+        warn(&Complaint::warnings(file, "", &warnings));
     }
     Ok(Dumped { text: read(&module.to_string_lossy())?, assignment })
 }
@@ -65,8 +67,13 @@ pub fn program(file: &str) -> Result<Dumped, Complaint> {
 /// No file is of a module.
 pub fn chosen(files: Vec<(PathBuf, u64)>) -> Result<Chosen, String> {
     let mut modules: BTreeMap<String, (usize, u64, &Path)> = BTreeMap::new();
+    let mut empty = Vec::new();
     for (path, size) in &files {
         let Some((module, stage)) = named(path) else { continue };
+        if *size == 0 {
+            empty.push(name(path).into_owned());
+            continue;
+        }
         let found = modules.entry(module).or_insert((stage, *size, path));
         if stage < found.0 {
             *found = (stage, *size, path);
@@ -74,10 +81,26 @@ pub fn chosen(files: Vec<(PathBuf, u64)>) -> Result<Chosen, String> {
     }
     let others = modules.len().saturating_sub(1);
     let best = modules.into_values().min_by_key(|(stage, size, _)| (*stage, u64::MAX - size));
-    let none = "expected the text of a module, as XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_text\" writes it, such as \
-                module_0001.jit_f.after_optimizations.txt, found none; only the stages are read that JAX prints as text";
-    let (.., module) = best.ok_or(none)?;
-    Ok(Chosen { module: module.to_path_buf(), assignment: assignment(&files, module), others })
+    empty.sort();
+    let none = || {
+        let found = said_empty(&empty).unwrap_or("none".to_string());
+        format!(
+            "expected the text of a module, as XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_text\" writes it, such as \
+             module_0001.jit_f.after_optimizations.txt, found {found}; only the stages are read that JAX prints as text, and \
+             no folders inside this one"
+        )
+    };
+    let (.., module) = best.ok_or_else(none)?;
+    Ok(Chosen { module: module.to_path_buf(), assignment: assignment(&files, module), others, empty })
+}
+
+/// What is said of empty texts.
+fn said_empty(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [name] => Some(format!("an empty file, which is not read: {name}")),
+        [name, ..] => Some(format!("{} empty files, which are not read, such as {name}", names.len())),
+    }
 }
 
 /// The file with the buffer assignment of a module.

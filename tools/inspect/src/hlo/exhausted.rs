@@ -102,16 +102,17 @@ impl Exhausted {
     /// The error for people, with at most `top` allocations.
     pub fn screen(&self, top: usize) -> String {
         let mut out = format!("{}\n", cut(&self.error, 100));
-        if let (Some(needed), Some(available)) = (self.needed, self.available) {
-            out +=
-                &format!("needed {} of {}: {} too much\n", bytes(needed), bytes(available), bytes(needed - available));
+        if let Some(needed) = self.needed {
+            let missing = |own| format!(" of {}: {} too much", bytes(own), bytes(needed - own));
+            out += &format!("needed {}{}\n", bytes(needed), self.available.map(missing).unwrap_or_default());
         }
         if !self.allocations.is_empty() {
             out += "\nthe largest allocations that the error lists\n";
         }
         for own in self.allocations.iter().take(top) {
+            let name = if own.name.is_empty() { "(no label)" } else { &own.name };
             let shape = own.shape.as_deref().unwrap_or_default();
-            out += &cut(&format!("{:>10}  {} {shape}", bytes(own.bytes), own.name), 100);
+            out += &cut(format!("{:>10}  {name} {shape}", bytes(own.bytes)).trim_end(), 100);
             let padding = own.logical_bytes.filter(|logical| *logical < own.bytes);
             let padding =
                 padding.map_or(String::new(), |logical| format!("{} are padding; ", bytes(own.bytes - logical)));
@@ -160,8 +161,26 @@ fn amounts(text: &str) -> (Option<i64>, Option<i64>) {
     if let Some((needed, rest)) = temporaries {
         return (after(needed, "(").and_then(amount), after(rest, "(").and_then(amount));
     }
-    let wanted = ["trying to allocate ", "Attempting to reserve ", "Attempting to allocate "];
-    (wanted.iter().find_map(|word| after(text, word)).and_then(amount), after(text, "There are ").and_then(amount))
+    let scoped = after(text, "Scoped allocation with size ").and_then(|rest| rest.split_once(" and limit "));
+    if let Some((needed, rest)) = scoped {
+        return (amount(needed), amount(rest));
+    }
+    let wanted = [
+        "trying to allocate ",
+        "Out of memory allocating ",
+        "Failed to allocate request for ",
+        "Attempting to reserve ",
+        "Attempting to allocate ",
+    ];
+    let needed = wanted.iter().find_map(|word| after(text, word));
+    (needed.and_then(|rest| exact(rest).or(amount(rest))), after(text, "There are ").and_then(amount))
+}
+
+/// The bytes in parentheses behind a rounded number: `1.25TiB (rounded to 1374521760000)`, `32.00MiB (33554432B)`.
+fn exact(text: &str) -> Option<i64> {
+    let (rounded, inside) = text.split_once(" (")?;
+    (!rounded.contains(' ')).then_some(())?;
+    amount(inside.strip_prefix("rounded to ").unwrap_or(inside))
 }
 
 /// A number of bytes as XLA writes it at the begin of a text: `530.00M`, `16.0K`, `0B`, `1024 bytes`.

@@ -100,7 +100,7 @@ fn compared(old: &str, report: &Report, target: &Target, top: usize) -> Result<A
 /// The module of a dump folder.
 pub fn dump(request: &Dump) -> Result<Answer, Failure> {
     let files = request.files.iter().map(|Object(file)| (PathBuf::from(&file.name), file.bytes));
-    let Chosen { module, assignment, others } = dump::chosen(files.collect()).map_err(Error::new)?;
+    let Chosen { module, assignment, others, .. } = dump::chosen(files.collect()).map_err(Error::new)?;
     let [file, assignment] =
         [Some(module), assignment].map(|path| path.map(|path| path.to_string_lossy().into_owned()));
     Ok(Answer::Chosen { file: file.unwrap_or_default(), assignment, others })
