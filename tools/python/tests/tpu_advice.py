@@ -102,11 +102,65 @@ def attention(checkpoint):
     return jax.grad(loss, (0, 1, 2))
 
 
+def recurrent(w, u, xs):
+    """The gradient of a loop that stacks what it carries."""
+
+    def loss(w, u):
+        def cell(h, x):
+            h = jnp.tanh(h @ w + x @ u)
+            return h, h
+
+        _, hs = jax.lax.scan(cell, jnp.zeros((xs.shape[1], w.shape[0])), xs)
+        return jnp.mean(hs**2)
+
+    return jax.grad(loss, (0, 1))(w, u)
+
+
+def convolutions(ws, x, narrow=lambda y: y):
+    """A step of four convolutions; `narrow` is applied to what each makes."""
+
+    def loss(ws):
+        h = x
+        for w in ws:
+            y = jax.lax.conv_general_dilated(h, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+            h = jax.nn.relu(narrow(y))
+        return jnp.mean(h**2)
+
+    return jax.tree.map(lambda w, g: w - g, ws, jax.grad(loss)(ws))
+
+
+def masked(x, mask):
+    scores = jnp.where(mask, jnp.einsum("bqd,bkd->bqk", x, x), -1e9)
+    return jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(scores), x)
+
+
+def adam(p, m, v, x, y, checkpoint=lambda layer: layer):
+    """A step of Adam for layers with hidden values; `checkpoint` is applied to each."""
+
+    def layer(h, w1, w2):
+        return h + jax.nn.gelu(h @ w1) @ w2
+
+    def loss(p):
+        h = x
+        for w1, w2 in p:
+            h = checkpoint(layer)(h, w1, w2)
+        return jnp.mean((h - y) ** 2)
+
+    g = jax.grad(loss)(p)
+    m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
+    v = jax.tree.map(lambda v, g: 0.99 * v + 0.01 * g * g, v, g)
+    return jax.tree.map(lambda p, m, v: p - 1e-3 * m / (jnp.sqrt(v) + 1e-8), p, m, v), m, v
+
+
 F32, BF16, S32 = jnp.float32, jnp.bfloat16, jnp.int32
 TABLE = (array(F32, 2000000, 300), array(S32, 8192), array(F32, 8192, 300))
 CACHE = (*[array(BF16, 16, 32, 8192, 128)] * 2, *[array(BF16, 16, 32, 1, 128)] * 2, array(S32))
 IMAGES = (array(F32, 256, 512, 512, 3), array(F32, 3, 3, 3, 8))
 LAYERS = ([(array(BF16, 1024, 4096), array(BF16, 4096, 1024))] * 6, array(BF16, 65536, 1024))
+RECURRENT = (array(F32, 1024, 1024), array(F32, 256, 1024), array(F32, 256, 256, 256))
+WEIGHTS = [array(F32, 3, 3, *ends) for ends in ((3, 32), (32, 64), (64, 64), (64, 3))]
+STATE = [(array(F32, 2048, 8192), array(F32, 8192, 2048))] * 3
+ADAM = (STATE, STATE, STATE, array(F32, 4096, 2048), array(F32, 4096, 2048))
 HEADS = [array(BF16, 4, 16, 2048, 64)] * 3
 
 
@@ -155,6 +209,30 @@ class Advice(unittest.TestCase):
     def test_type_of_what_a_line_makes(self):
         after = lowered(lambda x, w: images(x, w, lambda y: y.astype(BF16)), *IMAGES)
         self.check(lowered(images, *IMAGES), after, "type", "conv_general_dilated")
+
+    def test_type_of_what_a_loop_reads(self):
+        """XLA converts it before the loop; what the loop carries and stacks has the type of its body."""
+        before, (w, u, xs) = lowered(recurrent, *RECURRENT), RECURRENT
+        after = lowered(lambda w, u, xs: recurrent(w, u, xs.astype(F32)), w, u, array(BF16, *xs.shape))
+        self.check(before, after, "type", "f(xs.astype(jnp.bfloat16))")
+
+    def test_type_of_what_a_convolution_reads(self):
+        x = array(F32, 8, 256, 256, 3)
+        widened = ".astype(jnp.bfloat16).astype(jnp.float32)"
+        after = lowered(lambda ws, x: convolutions(ws, x, lambda y: y.astype(BF16).astype(F32)), WEIGHTS, x)
+        self.check(lowered(convolutions, WEIGHTS, x), after, "type", widened)
+
+    def test_no_type_of_what_a_kernel_reads(self):
+        """XLA has a kernel for softmax of f32; of bf16 it copies the mask."""
+        compiled = lowered(masked, array(F32, 8, 2048, 128), array(jnp.bool_, 8, 2048, 2048)).compile()
+        self.assertNotIn("type", [own.kind for own in tl.report(compiled).advice])
+
+    def test_donation_and_values_of_a_step_of_adam(self):
+        before = lowered(adam, *ADAM)
+        given = lowered(adam, *ADAM, donate_argnames=("p", "m", "v"))
+        self.check(before, given, "donate", '("p", "m", "v",)')
+        again = lowered(lambda *a: adam(*a, jax.checkpoint), *ADAM)
+        self.check(before, again, "recompute", "g = jax.checkpoint(g)")
 
     def test_order_of_dimensions(self):
         """Numbers by rows of 8 by 4, and the same with the long dimension last."""
