@@ -34,7 +34,8 @@ pub fn candidates<'p>(program: &'p Advised) -> Vec<Candidate<'p>> {
     let mut origins = BTreeMap::new();
     let line = |computation: usize, (k, leaf): (usize, usize)| {
         let instruction = &program.module.computations[computation].instructions[k];
-        let is_made = leaves(&instruction.shape)[leaf].element == FROM && !MOVES.contains(&&*instruction.opcode);
+        let is_wide = leaves(&instruction.shape)[leaf].element == FROM;
+        let is_made = is_wide && !MOVES.contains(&&*instruction.opcode) && !is_kernel(instruction);
         let origin = program.origins.get(instruction, (computation, k));
         Some((origin.source.clone().filter(|_| is_made)?, origin))
     };
@@ -161,8 +162,12 @@ fn runs(module: &Module, instruction: &Instruction, kind: &dyn Fn(&Instruction) 
 
 /// Whether an instruction fixes the types of what it reads and makes.
 fn fixes_types(instruction: &Instruction) -> bool {
-    let is_kernel = || instruction.string("custom_call_target").as_deref() == Some("tpu_custom_call");
-    matches!(&*instruction.opcode, "scatter" | "select-and-scatter" | "while") || is_kernel()
+    matches!(&*instruction.opcode, "scatter" | "select-and-scatter" | "while") || is_kernel(instruction)
+}
+
+/// Whether an instruction is a kernel of XLA or of Pallas.
+fn is_kernel(instruction: &Instruction) -> bool {
+    instruction.string("custom_call_target").as_deref() == Some("tpu_custom_call")
 }
 
 /// The module with the buffers in the smaller type; with `follows` what only moves or renames their bytes, too.
