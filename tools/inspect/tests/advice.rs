@@ -268,7 +268,7 @@ fn what_cannot_be_followed_is_no_advice() {
     }
 }
 
-/// What a loop carries and what a kernel reads keep their types; what a convolution reads is widened again.
+/// A loop's state and a kernel's operands keep their types; an operand of a convolution is widened again.
 #[test]
 fn types_that_an_instruction_fixes() {
     let of = |text: &str| {

@@ -4,6 +4,7 @@ use crate::program::{file, outcome, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 fn program(name: &str, size: usize) -> String {
     format!("HloModule {name}, is_scheduled=true\n\nENTRY main {{\n  ROOT x = f32[{size}]{{0}} parameter(0)\n}}\n")
@@ -116,6 +117,10 @@ fn a_page_has_the_addresses_of_the_dump() {
     assert_eq!(addresses(&own, 26624.0), kib(&[("a", 6), ("b", 18), ("r", 4), ("x", 0)]));
     // The file alone has them, too, and the same text elsewhere has not.
     assert_eq!(page(&format!("{folder}/{module}")).0, own);
+    // By its name in the current folder, too.
+    let mut named = Command::new(env!("CARGO_BIN_EXE_layout-inspect"));
+    let named = named.args(["hlo", module, "--html", "-"]).current_dir(&folder).output().unwrap();
+    assert_eq!(String::from_utf8(named.stdout).unwrap(), own);
     let (other, _) = page(&file("elsewhere.txt", PROGRAM));
     assert!(other.contains("The text has no addresses") && !other.contains("assignment"));
     // A buffer without an address is not drawn.

@@ -47,7 +47,9 @@ pub fn program(file: &str) -> Result<Dumped, Complaint> {
         fs::read_dir(folder).map(|entries| entries.flatten().map(sized).collect::<Vec<_>>())
     };
     if file == "-" || !path.is_dir() {
-        let folder = path.parent().filter(|folder| file != "-" && folder.is_dir());
+        // Only a file of a dump has an assignment beside it; the folder of a plain name is the current one.
+        let folder = path.parent().filter(|_| file != "-" && named(path).is_some());
+        let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
         let beside = folder.and_then(|folder| files(folder).ok()).unwrap_or_default();
         return Ok(Dumped { text: read(file)?, assignment: assignment(&beside, path) });
     }
@@ -94,7 +96,7 @@ pub fn chosen(files: Vec<(PathBuf, u64)>) -> Result<Chosen, String> {
     Ok(Chosen { module: module.to_path_buf(), assignment: assignment(&files, module), others, empty })
 }
 
-/// What is said of empty texts.
+/// The warning about empty texts.
 fn said_empty(names: &[String]) -> Option<String> {
     match names {
         [] => None,

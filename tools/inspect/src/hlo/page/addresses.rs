@@ -30,7 +30,7 @@ pub struct Addresses {
     pub buffers: Vec<Rectangle>,
     /// The number of smaller buffers, which are not drawn.
     pub others: usize,
-    /// Of XLA's addresses, the bytes of the buffers that have none; `None` where the addresses are not XLA's.
+    /// The bytes of the buffers without an address of XLA; `None` where the addresses are not XLA's.
     pub missing: Option<i64>,
 }
 
